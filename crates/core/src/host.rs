@@ -22,10 +22,13 @@ pub struct HostSpec {
     /// Most the host takes as one hook's context before it spills it to a file.
     pub context_limit: ContextLimit,
     /// Makes a reader for this host's transcripts; `None` when it has none we read.
-    pub transcript: Option<fn(session_id: &str) -> Box<dyn Reader>>,
+    pub transcript: Option<NewReader>,
     /// Whether command outcomes must be looked up in the transcript, since hooks do not report failures.
     pub outcomes_in_transcript: bool,
 }
+
+/// Makes a reader for the transcript of the session with this id.
+pub type NewReader = fn(session_id: &str) -> Box<dyn Reader>;
 
 /// One hook of a host's package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

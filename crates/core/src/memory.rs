@@ -88,13 +88,8 @@ pub enum Category {
 
 impl Category {
     /// All of them, in the order they are documented.
-    pub const ALL: [Self; 5] = [
-        Self::ProjectKnowledge,
-        Self::DecisionsAndConstraints,
-        Self::Workflows,
-        Self::ProblemsAndFixes,
-        Self::Results,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::ProjectKnowledge, Self::DecisionsAndConstraints, Self::Workflows, Self::ProblemsAndFixes, Self::Results];
 
     /// The name on the wire.
     pub fn as_str(self) -> &'static str {

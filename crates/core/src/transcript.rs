@@ -9,13 +9,17 @@ use serde::{Deserialize, Serialize};
 pub trait Reader {
     /// Takes one complete line, without its newline. Lines that mean nothing are ignored.
     fn push_line(&mut self, line: &[u8]);
-    /// Takes note that a line was too long to be held (`bytes` long); it is skipped.
+    /// Takes note that a line was too long to be held (`bytes` long); it is skipped. Where it lay between
+    /// messages that are returned, a mark says so.
     fn skip_line(&mut self, bytes: u64);
     /// Returns what is new, given where the last reading ended.
     fn finish(self: Box<Self>, since: &Since) -> Slice;
 }
 
 /// Where the last reading of this session ended, and what the hooks know.
+///
+/// To take a whole file (an import), leave `leaf` empty and set `resumed`: everything read is new then. Without
+/// either, only what follows the last prompt is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Since {
     /// The leaf row stored with the previous answer.
@@ -31,17 +35,19 @@ pub struct Since {
 /// What a reading found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Slice {
-    /// New messages, in order; the final answer among them is labelled.
+    /// New messages, in order; the final answer among them is labelled where the host has a label for it.
     pub messages: Vec<Said>,
-    /// The row the active branch ends in now.
+    /// The row the active branch ends in now. Opaque to all but the reader that gave it.
     pub leaf: Option<String>,
     /// Commands whose outcome the transcript tells, in order.
     pub outcomes: Vec<CommandOutcome>,
     /// Lines of kinds this reader does not know.
     pub unknown_lines: u64,
     /// A line the reader needs that lies before the offset it began at (an agent call started turns ago):
-    /// the caller reads again from 0 and passes the same `Since`.
+    /// the caller reads again from 0, once, and passes the same `Since`.
     pub needs_whole_file: bool,
+    /// The session this one was forked from or belongs to as a sub-agent, where the transcript names it.
+    pub parent: Option<String>,
 }
 
 /// One message of a transcript. Field names are those of the evidence payload (`transcript_messages`).

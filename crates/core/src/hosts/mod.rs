@@ -1,7 +1,14 @@
 //! The hosts: one folder each, data plus pure functions. No other module names a host.
+//!
+//! Beside the folders lies what hosts have in common: `json` and `lenient` (reading their JSON), `plumbing` (their
+//! own text among people's), `exchange` (where a transcript reading begins and where the answer goes).
 
 pub mod claude_code;
 pub mod codex;
+mod exchange;
+mod json;
+mod lenient;
+mod plumbing;
 
 use crate::host::HostSpec;
 
