@@ -221,7 +221,11 @@ impl ApiError {
     pub fn is_environmental(&self) -> bool {
         matches!(
             self,
-            Self::Unauthorized { .. } | Self::Unavailable { .. } | Self::Unreachable(_) | Self::Store { .. } | Self::File { .. }
+            Self::Unauthorized { .. }
+                | Self::Unavailable { .. }
+                | Self::Unreachable(_)
+                | Self::Store { .. }
+                | Self::File { .. }
         )
     }
 }
