@@ -1,0 +1,41 @@
+//! The process's surroundings, read once.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::PathBuf;
+
+/// Environment variables and the places that follow from them. The only module that reads either.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Env {
+    variables: BTreeMap<String, String>,
+    /// The user's home folder.
+    pub(crate) home: Option<PathBuf>,
+    /// The folder the process works in.
+    pub(crate) cwd: PathBuf,
+    /// The running binary.
+    pub(crate) binary: PathBuf,
+}
+
+impl Env {
+    /// Reads the surroundings. Variables that are not UTF-8 are read with replacement characters.
+    pub(crate) fn read() -> Self {
+        Self {
+            variables: env::vars_os()
+                .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+                .collect(),
+            home: env::home_dir().filter(|home| home.is_absolute()),
+            cwd: env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+            binary: env::current_exe().unwrap_or_else(|_| PathBuf::from("mem0-code")),
+        }
+    }
+
+    /// Returns a variable that is set to something other than white space.
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty()).map(str::to_owned)
+    }
+
+    /// All variables.
+    pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
+        &self.variables
+    }
+}

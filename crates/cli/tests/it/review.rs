@@ -1,0 +1,188 @@
+//! The command line with arguments nobody should give, and memories nobody should print as they are.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::process::{BINARY, Outcome, run};
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// A temporary home with a project folder, and nothing else in the environment.
+struct Place {
+    root: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir_all(root.path().join("project")).expect("a project folder");
+        Self { root }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(BINARY);
+        command
+            .args(arguments)
+            .current_dir(self.root.path().join("project"))
+            .env_clear()
+            .env("HOME", self.root.path())
+            .env("MEM0_DIR", self.root.path().join("mem0"))
+            .env("MEM0_CODE_SPAWN", "manual");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Outcome {
+        run(self.command(arguments), b"", LIMIT)
+    }
+
+    fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Outcome {
+        let mut command = self.command(arguments);
+        command.envs(variables.iter().copied());
+        run(command, b"", LIMIT)
+    }
+}
+
+#[test]
+fn memories_cannot_steer_the_terminal() {
+    let place = Place::new();
+    let evil = "the title \u{1b}]0;owned\u{7} and \u{9b}31m red\rover \u{202e}backwards\u{7f}";
+    assert!(place.run(&["add", evil]).is_success());
+    let listed: serde_json::Value = serde_json::from_str(&place.run(&["list", "--json"]).stdout).expect("JSON");
+    let id = listed["results"][0]["id"].as_str().expect("an id").to_owned();
+    assert!(listed["results"][0]["memory"].as_str().expect("a text").contains('\u{1b}'), "{listed}");
+    for arguments in [
+        &["list"][..],
+        &["list", "--json"],
+        &["search", "title owned"],
+        &["search", "title owned", "--json"],
+        &["get", &id],
+        &["get", &id, "--json"],
+        &["history", &id],
+        &["history", &id, "--json"],
+        &["forget", "--preview"],
+        &["get", evil],
+        &["config", "get", evil],
+        &["nonsense\u{1b}[31m"],
+    ] {
+        let ran = place.run(arguments);
+        let printed = format!("{}{}", ran.stdout, ran.stderr);
+        let is_harmful = |char: char| (char.is_control() && char != '\n') || char == '\u{202e}';
+        assert!(!printed.is_empty() && !printed.chars().any(is_harmful), "{arguments:?}: {printed:?}");
+    }
+}
+
+#[test]
+fn mistakes_of_the_caller_exit_with_2() {
+    let place = Place::new();
+    for arguments in [
+        &[][..],
+        &["nonsense"],
+        &["search", " "],
+        &["search", "x", "--top-k", "0"],
+        &["add", ""],
+        &["list", "--filter", "{"],
+        &["list", "--filter", "[]"],
+        &["list", "--page", "0"],
+        &["update", "nope", ""],
+        &["forget"],
+        &["config", "get", "nope"],
+        &["config", "set", "top_k", "many"],
+        &["config", "set", "search_scope", "all"],
+        &["config", "set", "backend", "cloud"],
+        &["--harness", "../../elsewhere", "pause"],
+        &["mcp", "--host", "a/b"],
+        &["install"],
+        &["install", "nope"],
+        &["bundle", "build", "nope", "--out", "o"],
+    ] {
+        let ran = place.run(arguments);
+        assert_eq!(ran.code, Some(2), "{arguments:?}: {ran:?}");
+        assert!(!ran.stderr.is_empty() || !ran.stdout.is_empty(), "{arguments:?}");
+    }
+    for arguments in [&["get", "nope"][..], &["delete", "nope"], &["history", "nope"], &["worker", "/no/packet"]] {
+        assert_eq!(place.run(arguments).code, Some(1), "{arguments:?}");
+    }
+    assert!(!place.root.path().parent().expect("a parent").join("elsewhere-plugin").exists());
+}
+
+#[test]
+fn blank_options_of_packages_count_as_none() {
+    let place = Place::new();
+    for arguments in [["--plugin-data-dir", "", "status"], ["--harness", "", "status"]] {
+        let ran = place.run(&arguments);
+        assert!(ran.is_success() && !ran.stdout.contains("/-plugin"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_folder_name_from_the_environment_stays_below_the_home() {
+    let place = Place::new();
+    assert!(place.run_with(&[("MEM0_PLUGIN_HARNESS", "../outside")], &["pause"]).is_success());
+    assert!(!place.root.path().join("outside-plugin").exists());
+}
+
+#[test]
+fn deleting_goes_on_after_an_unknown_id() {
+    let place = Place::new();
+    for text in ["apples are red here", "the build uses ninja"] {
+        assert!(place.run(&["add", text]).is_success());
+    }
+    let listed: serde_json::Value = serde_json::from_str(&place.run(&["list", "--json"]).stdout).expect("JSON");
+    let id = |index: usize| listed["results"][index]["id"].as_str().expect("an id").to_owned();
+    let ran = place.run(&["delete", &id(0), "nope", &id(1)]);
+    assert_eq!((ran.code, ran.stdout.trim()), (Some(1), "Deleted 2 memories."), "{ran:?}");
+    assert!(ran.stderr.contains("nope"), "{ran:?}");
+}
+
+#[test]
+fn doctor_names_settings_that_do_nothing() {
+    let place = Place::new();
+    for variable in [("MEM0_CODE_TOP_K", "many"), ("MEM0_CODE_BACKEND", "cloud"), ("MEM0_CODE_SEARCH_SCOPE", "all")] {
+        let ran = place.run_with(&[variable], &["doctor"]);
+        assert!(ran.code == Some(1) && ran.stdout.contains(&format!("`{}`", variable.1)), "{ran:?}");
+    }
+    let ran = place.run_with(&[("MEM0_CODE_LLM_URL", "http://127.0.0.1:1")], &["doctor"]);
+    assert!(ran.is_success() && ran.stdout.contains("without effect here: MEM0_CODE_LLM_URL"), "{ran:?}");
+    fs::create_dir_all(place.root.path().join("mem0")).expect("a home");
+    fs::write(place.root.path().join("mem0/code.toml"), b"\xff\xfe").expect("a file");
+    let ran = place.run(&["doctor"]);
+    assert!(ran.code == Some(1) && ran.stdout.contains("FAIL configuration"), "{ran:?}");
+}
+
+#[test]
+fn config_set_takes_values_as_people_write_them() {
+    let place = Place::new();
+    let file = place.root.path().join("mem0/code.toml");
+    fs::create_dir_all(place.root.path().join("mem0")).expect("a home");
+    fs::write(&file, "# mine\ntop_k = 4 # why\n\n[other]\nx = 1\n").expect("a file");
+    for (key, value) in [("top_k", "7"), ("user_id", "12"), ("exclude", "~/b")] {
+        let ran = place.run(&["config", "set", key, value]);
+        assert!(ran.is_success(), "{ran:?}");
+    }
+    let text = fs::read_to_string(&file).expect("a file");
+    assert_eq!(text, "# mine\ntop_k = 7 # why\nuser_id = \"12\"\nexclude = [\"~/b\"]\n\n[other]\nx = 1\n");
+}
+
+#[test]
+fn a_full_device_is_a_failure() {
+    let place = Place::new();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+    let status = place.command(&["status", "--json"]).stdout(full).stderr(std::process::Stdio::null()).status();
+    assert_eq!(status.expect("it ran").code(), Some(1));
+}
+
+#[test]
+fn a_home_that_is_a_file_is_not_an_empty_memory() {
+    let place = Place::new();
+    let file = place.root.path().join("file");
+    fs::write(&file, "").expect("a file");
+    let file = file.to_str().expect("UTF-8").to_owned();
+    for arguments in [&["search", "anything at all"][..], &["list"], &["add", "A fact."]] {
+        let ran = place.run_with(&[("MEM0_DIR", &file)], arguments);
+        assert_eq!(ran.code, Some(1), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains("not a directory") && ran.stderr.contains("hint:"), "{arguments:?}: {ran:?}");
+    }
+}
