@@ -16,6 +16,7 @@ pub mod evidence;
 pub mod extract;
 pub mod filter;
 mod graphemes;
+pub mod handoff;
 pub mod host;
 pub mod hosts;
 pub mod instructions;

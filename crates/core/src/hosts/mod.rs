@@ -3,12 +3,20 @@
 //! Beside the folders lies what hosts have in common: `json` and `lenient` (reading their JSON), `plumbing` (their
 //! own text among people's), `exchange` (where a transcript reading begins and where the answer goes).
 
+pub mod antigravity;
 pub mod claude_code;
 pub mod codex;
+pub mod cursor;
+pub mod deepseek;
 mod exchange;
 mod json;
+pub mod kimi;
 mod lenient;
+pub mod openclaw;
+pub mod opencode;
+pub mod pi;
 mod plumbing;
+pub mod sessions;
 
 use crate::host::HostSpec;
 

@@ -1,0 +1,3 @@
+//! Antigravity.
+
+pub(super) mod session;

@@ -1,0 +1,1 @@
+//! Reads sessions of Antigravity for a handoff.

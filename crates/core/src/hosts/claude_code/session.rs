@@ -1,0 +1,1 @@
+//! Reads sessions of Claude Code for a handoff.

@@ -1,0 +1,3 @@
+//! Cursor.
+
+pub(super) mod session;

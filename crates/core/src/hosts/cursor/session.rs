@@ -1,0 +1,1 @@
+//! Reads sessions of Cursor for a handoff.

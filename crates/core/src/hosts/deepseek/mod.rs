@@ -1,0 +1,3 @@
+//! DeepSeek Harness.
+
+pub(super) mod session;

@@ -1,0 +1,1 @@
+//! Reads sessions of DeepSeek Harness for a handoff.

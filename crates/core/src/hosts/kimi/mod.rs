@@ -1,0 +1,3 @@
+//! Kimi Code.
+
+pub(super) mod session;

@@ -1,0 +1,1 @@
+//! Reads sessions of Kimi Code for a handoff.

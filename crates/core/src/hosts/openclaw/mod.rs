@@ -1,0 +1,3 @@
+//! OpenClaw.
+
+pub(super) mod session;

@@ -1,0 +1,3 @@
+//! OpenCode.
+
+pub(super) mod session;

@@ -1,0 +1,1 @@
+//! Reads sessions of OpenCode for a handoff.

@@ -1,0 +1,3 @@
+//! Pi.
+
+pub(super) mod session;

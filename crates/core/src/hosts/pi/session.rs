@@ -1,0 +1,1 @@
+//! Reads sessions of Pi for a handoff.

@@ -1,0 +1,28 @@
+//! Which hosts' sessions can be read for a handoff. Ids are those of the document, where Pi is `pi-agent`.
+
+use crate::handoff::reader::NewSessionReader;
+
+/// How a host's sessions are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Sessions {
+    /// The id in documents.
+    pub id: &'static str,
+    /// Whether its default title is `Claude session …` with 8 characters of the id, or `<id> session …` with 12.
+    pub default_title: DefaultTitle,
+    /// Whether `--cwd` replaces the session's own folder.
+    pub cwd_replaces: bool,
+    /// Makes a reader.
+    pub reader: NewSessionReader,
+}
+
+/// The title of a session that has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DefaultTitle {
+    /// The words before the id.
+    pub words: &'static str,
+    /// Characters of the id.
+    pub id_chars: usize,
+}
+
+/// Every host whose sessions can be read.
+pub const ALL: &[Sessions] = &[];
