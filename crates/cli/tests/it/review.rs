@@ -144,8 +144,8 @@ fn doctor_names_settings_that_do_nothing() {
         let ran = place.run_with(&[variable], &["doctor"]);
         assert!(ran.code == Some(1) && ran.stdout.contains(&format!("`{}`", variable.1)), "{ran:?}");
     }
-    let ran = place.run_with(&[("MEM0_CODE_LLM_URL", "http://127.0.0.1:1")], &["doctor"]);
-    assert!(ran.is_success() && ran.stdout.contains("without effect here: MEM0_CODE_LLM_URL"), "{ran:?}");
+    let ran = place.run_with(&[("OPENAI_BASE_URL", "http://127.0.0.1:1")], &["doctor"]);
+    assert!(ran.is_success() && ran.stdout.contains("without effect here: OPENAI_BASE_URL"), "{ran:?}");
     fs::create_dir_all(place.root.path().join("mem0")).expect("a home");
     fs::write(place.root.path().join("mem0/code.toml"), b"\xff\xfe").expect("a file");
     let ran = place.run(&["doctor"]);
