@@ -186,3 +186,32 @@ fn a_home_that_is_a_file_is_not_an_empty_memory() {
         assert!(ran.stderr.contains("not a directory") && ran.stderr.contains("hint:"), "{arguments:?}: {ran:?}");
     }
 }
+
+#[test]
+fn every_command_that_prints_data_prints_json() {
+    let place = Place::new();
+    assert!(place.run(&["add", "the build uses ninja"]).is_success());
+    let parse = |ran: Outcome| -> serde_json::Value {
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+    };
+    assert_eq!(parse(place.run(&["pause", "--json"]))["paused"], true);
+    assert_eq!(parse(place.run(&["resume", "--json"]))["paused"], false);
+    assert_eq!(parse(place.run(&["config", "get", "top_k", "--json"]))["top_k"], "3");
+    let preview = parse(place.run(&["forget", "--preview", "--json"]));
+    assert_eq!(preview["memories"]["total"], 1, "{preview}");
+    let id = preview["memories"]["first"][0]["id"].as_str().expect("an id").to_owned();
+    let ran = place.run(&["delete", "--json", &id, "nope"]);
+    assert_eq!(ran.code, Some(1));
+    let deleted = parse(ran);
+    assert!(deleted["deleted"][0] == id.as_str() && deleted["failed"][0]["id"] == "nope", "{deleted}");
+}
+
+#[test]
+fn numbers_beyond_what_counts_are_refused() {
+    let place = Place::new();
+    for (key, value) in [("top_k", "50"), ("top_k", "0"), ("max_context_chars", "999"), ("min_query_chars", "-1")] {
+        let ran = place.run(&["config", "set", "--", key, value]);
+        assert!(ran.code == Some(2) && ran.stderr.contains("nearest"), "{key} {value}: {ran:?}");
+    }
+    assert!(place.run(&["config", "set", "top_k", "20"]).is_success());
+}
