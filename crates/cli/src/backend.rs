@@ -2,11 +2,14 @@
 
 use jiff::Timestamp;
 use mem0_code_core::config::Backend;
+use mem0_code_core::scope::{self, Scope};
 use mem0_code_engine::api::{ApiError, MemoryApi};
 use mem0_code_engine::embedded::{Access, Embedded};
 use mem0_code_engine::llm::ledger::{Ledger, Usage};
 use mem0_code_engine::llm::{Extractor, LlmConfig, ModelExtractor};
 use mem0_code_engine::platform::{Platform, PlatformConfig};
+
+use serde_json::Value;
 
 use crate::log;
 use crate::setup::Setup;
@@ -35,6 +38,14 @@ pub(crate) fn open_embedded(setup: &Setup) -> Result<Option<Embedded>, ApiError>
     match setup.backend {
         Backend::Embedded => embedded(setup, Access::ReadWrite).map(Some),
         _ => Ok(None),
+    }
+}
+
+/// Narrows a search to a repository where that is ours to say: what the Mem0 API is asked is laid down.
+pub(crate) fn confined(setup: &Setup, scope: &Scope, filters: Value) -> Value {
+    match setup.backend {
+        Backend::Embedded | Backend::Postgres { .. } => scope::confined(filters, scope),
+        Backend::Platform { .. } => filters,
     }
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn run(setup: &Setup, arguments: &ForgetArgs) -> CommandResult {
         for filter in &mut filters {
             *filter = json!({ "AND": [filter.take(), { "app_id": here.app_id }] });
         }
-        counts["memories"] = engine.delete_where(&json!({ "OR": filters }))?.into();
+        counts["memories"] = engine.delete_where(&scope::confined(json!({ "OR": filters }), &here))?.into();
     }
     counts["pending_packets"] = n_packets.into();
     let is_whole = remote.as_ref().is_none_or(|remote| remote["status"] == "deleted");
@@ -138,7 +138,11 @@ fn find(
             let listed = api.list(&request).map_err(|error| error.to_string())?.results;
             let is_last = listed.len() < PAGE_SIZE;
             let theirs = listed.into_iter().filter(|memory| {
-                memory.app_id.as_deref().is_some_and(|app_id| app_id == here.app_id || app_id.starts_with(&below))
+                scope::is_of(memory, here)
+                    && memory
+                        .app_id
+                        .as_deref()
+                        .is_some_and(|app_id| app_id == here.app_id || app_id.starts_with(&below))
             });
             for memory in theirs {
                 if seen.insert(memory.id.clone()) {

@@ -129,7 +129,8 @@ pub(crate) fn list(setup: &Setup, arguments: &ListArgs) -> CommandResult {
         }
         None => {
             let here = lookup::scope_of(setup, &setup.env.cwd);
-            scope::filters(&here, &setup.settings.user_id, SearchScope::Repo, None, None)?
+            let filters = scope::filters(&here, &setup.settings.user_id, SearchScope::Repo, None, None)?;
+            backend::confined(setup, &here, filters)
         }
     };
     let filters =

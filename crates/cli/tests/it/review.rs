@@ -215,3 +215,41 @@ fn numbers_beyond_what_counts_are_refused() {
     }
     assert!(place.run(&["config", "set", "top_k", "20"]).is_success());
 }
+
+/// A repository without a remote and two linked work trees, one with a relative pointer: one memory, which outlives them.
+#[test]
+fn linked_work_trees_of_a_repository_without_a_remote_share_memory() {
+    let place = Place::new();
+    let git = |folder: &str, arguments: &[&str]| {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(place.root.path().join(folder)).args(arguments);
+        git.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", place.root.path());
+        git.envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "dev")));
+        git.envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "dev@host.example")));
+        assert!(git.output().expect("git starts").status.success(), "{arguments:?}");
+    };
+    git("project", &["init", "-q", "-b", "main"]);
+    git("project", &["commit", "-q", "--allow-empty", "-m", "start"]);
+    for tree in ["tree-a", "tree-b"] {
+        git("project", &["worktree", "add", "-q", "-b", tree, &format!("../{tree}")]);
+    }
+    fs::write(place.root.path().join("tree-b/.git"), "gitdir: ../project/.git/worktrees/tree-b\n").expect("a pointer");
+    let finds = |folder: &str| {
+        let mut command = place.command(&["search", "which port does staging use", "--json"]);
+        command.current_dir(place.root.path().join(folder));
+        run(command, b"", LIMIT).stdout.contains("7443")
+    };
+    let mut add = place.command(&["add", "staging uses port 7443"]);
+    add.current_dir(place.root.path().join("tree-a"));
+    assert!(run(add, b"", LIMIT).is_success());
+    assert!(finds("project") && finds("tree-b"));
+    git("project", &["worktree", "remove", "--force", "tree-a"]);
+    assert!(finds("project") && finds("tree-b"));
+    fs::create_dir_all(place.root.path().join("other/project")).expect("a folder");
+    git("other/project", &["init", "-q"]);
+    assert!(!finds("other/project"), "another repository of the same name");
+    let mut forget = place.command(&["forget", "--yes"]);
+    forget.current_dir(place.root.path().join("other/project"));
+    assert!(run(forget, b"", LIMIT).is_success());
+    assert!(finds("project"), "forgotten by another repository of the same name");
+}
