@@ -89,7 +89,7 @@ pub(crate) fn open_embedded_for_search(setup: &Setup) -> Result<Option<Embedded>
     }
 }
 
-fn embedded(setup: &Setup, access: Access) -> Result<Embedded, ApiError> {
+pub(crate) fn embedded(setup: &Setup, access: Access) -> Result<Embedded, ApiError> {
     // A search takes a missing database for an empty memory; a home that cannot hold one is something else.
     if setup.mem0.exists() && !setup.mem0.is_dir() {
         return Err(ApiError::File { path: setup.mem0.clone(), source: std::io::ErrorKind::NotADirectory.into() });

@@ -1,6 +1,7 @@
 //! The command line: what can be asked, and one match that says who answers.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -41,6 +42,8 @@ enum Command {
         #[arg(long, value_parser = host_id)]
         host: Option<String>,
     },
+    /// Serve the Mem0 API over HTTP, for SDKs, plugins and teams.
+    Serve(ServeArgs),
     /// Search the memories of this repository.
     Search(SearchArgs),
     /// Store a fact now.
@@ -192,6 +195,35 @@ pub(crate) struct SearchArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ServeArgs {
+    /// Where to listen; beyond loopback only with `--token-file`.
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8787")]
+    pub(crate) addr: SocketAddr,
+    /// The memory database; this machine's own when not given.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+    /// Who may ask: names and hashed tokens.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) action: Option<ServeAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServeAction {
+    /// Make a token for a person and print it once.
+    Token {
+        /// The person; clients use the same name as their user id.
+        name: String,
+        /// The file that keeps its hash.
+        #[arg(long, value_name = "FILE")]
+        token_file: PathBuf,
+    },
 }
 
 /// Names of search scopes.
@@ -386,6 +418,7 @@ fn answer(command: Command, setup: &dyn Fn(Option<String>) -> Setup) -> CommandR
         // Taken before clap sees it; here for the manual.
         Command::Hook { .. } => Ok(report::Ending::Done),
         Command::Mcp { host } => commands::mcp::run(&setup(host)),
+        Command::Serve(arguments) => commands::serve::run(setup(None), &arguments),
         Command::Search(arguments) => commands::memories::search(&setup(None), &arguments),
         Command::Add(arguments) => commands::memories::add(&setup(None), &arguments),
         Command::List(arguments) => commands::memories::list(&setup(None), &arguments),

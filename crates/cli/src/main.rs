@@ -22,6 +22,7 @@ mod output;
 mod pending;
 mod recall;
 mod report;
+mod serve;
 mod session;
 mod setup;
 mod spawn;

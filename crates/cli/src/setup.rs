@@ -47,6 +47,8 @@ pub(crate) struct Setup {
     pub(crate) backend: Backend,
     /// Why `code.toml` was not used, when it was not.
     pub(crate) config_error: Option<String>,
+    /// The embedded engine's database, where it is not in our home.
+    pub(crate) memory: Option<PathBuf>,
     /// The key, and where it came from.
     pub(crate) api_key: Option<(Secret, KeySource)>,
 }
@@ -95,12 +97,23 @@ impl Setup {
         let api_key = config::api_key(&lookup, cached.as_deref(), cli_config.as_ref());
         let settings = config::resolve(&lookup, &file, host.as_deref());
         let backend = settings.backend(api_key.is_some());
-        Self { env, mem0, host, data_folder, is_data_folder_given, settings, backend, config_error, api_key }
+        Self {
+            env,
+            mem0,
+            host,
+            data_folder,
+            is_data_folder_given,
+            settings,
+            backend,
+            config_error,
+            memory: None,
+            api_key,
+        }
     }
 
     /// The embedded engine's database.
     pub(crate) fn memory_path(&self) -> PathBuf {
-        self.mem0.join("memory.sqlite3")
+        self.memory.clone().unwrap_or_else(|| self.mem0.join("memory.sqlite3"))
     }
 
     /// Every data folder this run is about: the given one, the named host's, or those of all hosts that have one.

@@ -76,6 +76,8 @@ pub struct AddEvent {
     pub status: EventStatus,
     /// How many memories came of it.
     pub results: usize,
+    /// Their ids, where the place tells them.
+    pub memories: Vec<String>,
 }
 
 /// Where an `add` stands.

@@ -20,7 +20,8 @@ pub(crate) fn run(setup: &Setup) -> CommandResult {
     Ok(Ending::Done)
 }
 
-fn answer(setup: &Setup, default_project: &std::path::Path, call: SearchCall) -> Result<String, String> {
+/// Answers one call, in words for a model.
+pub(crate) fn answer(setup: &Setup, default_project: &std::path::Path, call: SearchCall) -> Result<String, String> {
     let question = Question {
         query: call.query,
         top_k: call.top_k,

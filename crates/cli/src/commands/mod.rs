@@ -12,6 +12,7 @@ pub(crate) mod manual;
 pub(crate) mod mcp;
 pub(crate) mod memories;
 pub(crate) mod pause;
+pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod telemetry;
 pub(crate) mod worker;

@@ -81,6 +81,21 @@ pub(crate) fn serve(options: Options, search: Search) -> anyhow::Result<()> {
     serve_on(options, search, io::stdin(), io::stdout().lock())
 }
 
+/// Answers one message by itself; `None` when it wants no answer. For transports that carry single messages.
+pub(crate) fn respond(
+    options: Options,
+    message: &[u8],
+    search: impl FnOnce(SearchCall) -> Result<String, String>,
+) -> Option<Value> {
+    match Protocol::new(options).receive(message) {
+        Action::Nothing | Action::Cancel(_) => None,
+        Action::Reply(answer) => Some(answer),
+        Action::Call { id, shape, call: tools::Call::Search(call) } => {
+            Some(protocol::call_result(id, shape, search(call)))
+        }
+    }
+}
+
 /// Serves on any pair of streams. See [`serve`].
 fn serve_on(
     options: Options,

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use mem0_code_core::filter::Filter;
 use mem0_code_core::memory::Memory;
 use rusqlite::{Connection, OptionalExtension};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::allowed::{self, Allowed};
 use super::search::State;
@@ -41,7 +41,96 @@ pub struct Stats {
     pub last_error: Option<String>,
 }
 
+/// Somebody or something that memories belong to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entity {
+    /// `user`, `agent`, `app` or `run`.
+    pub kind: &'static str,
+    /// The id.
+    pub name: String,
+    /// Memories that belong to it.
+    pub memories: usize,
+    /// When the first of them was stored, RFC 3339.
+    pub created_at: String,
+    /// When the last of them was changed, RFC 3339.
+    pub updated_at: String,
+}
+
 impl Embedded {
+    /// Returns everybody and everything that memories belong to, by kind and then by name. With `viewer`, other people's
+    /// memories do not count.
+    ///
+    /// # Errors
+    /// [`ApiError::Store`].
+    pub fn entities(&mut self, viewer: Option<&str>) -> Result<Vec<Entity>, ApiError> {
+        if !self.connect()? {
+            return Ok(Vec::new());
+        }
+        self.with(|db| {
+            let mut out = Vec::new();
+            for (kind, column) in
+                [("user", "o.user_id"), ("agent", "o.agent_id"), ("app", "o.app_id"), ("run", "f.run_id")]
+            {
+                let mut statement = db.prepare_cached(&format!(
+                    "SELECT {column}, count(*), min(m.created_at), max(m.updated_at) FROM memory m \
+                     JOIN facet f ON f.id = m.facet JOIN owner o ON o.id = f.owner WHERE {column} <> '' \
+                     AND (?1 IS NULL OR o.user_id IN ('', ?1)) GROUP BY {column} ORDER BY {column}"
+                ))?;
+                let found = statement.query_map([viewer], |row| {
+                    Ok(Entity {
+                        kind,
+                        name: row.get(0)?,
+                        memories: row.get::<_, u32>(1)? as usize,
+                        created_at: rows::rfc3339(row.get(2)?),
+                        updated_at: rows::rfc3339(row.get(3)?),
+                    })
+                })?;
+                for entity in found {
+                    out.push(entity?);
+                }
+            }
+            Ok(out)
+        })
+    }
+
+    /// Replaces the free facts of a memory; what the engine itself says of it stays.
+    ///
+    /// # Errors
+    /// [`ApiError::NotFound`], [`ApiError::Store`].
+    pub fn set_metadata(&mut self, id: &str, metadata: &Map<String, Value>) -> Result<Memory, ApiError> {
+        self.need_write()?;
+        let Some(db) = self.db.take() else { return Err(ApiError::NotFound(id.to_owned())) };
+        let changed = (|| {
+            let tx = rusqlite::Transaction::new_unchecked(&db, rusqlite::TransactionBehavior::Immediate)?;
+            let Some(row) = rows::by_id(&tx, id)? else { return Ok(None) };
+            rows::set_metadata(&tx, &mut self.indexer, &row, metadata, Timestamp::now().as_microsecond())?;
+            let row = rows::by_id(&tx, id)?;
+            tx.commit()?;
+            Ok(row)
+        })();
+        self.db = Some(db);
+        let row: Option<rows::Stored> = changed.map_err(store::store_error(&self.path))?;
+        row.map(|row| row.memory).ok_or_else(|| ApiError::NotFound(id.to_owned()))
+    }
+
+    /// Returns the ids of the memories that this one replaced, and that those replaced, newest first.
+    ///
+    /// # Errors
+    /// [`ApiError::Store`].
+    pub fn superseded(&mut self, id: &str) -> Result<Vec<String>, ApiError> {
+        if !self.connect()? {
+            return Ok(Vec::new());
+        }
+        self.with(|db| {
+            let mut statement = db.prepare_cached(
+                "WITH RECURSIVE older (id, seq) AS (SELECT id, seq FROM memory WHERE superseded_by = ?1 UNION \
+                 SELECT memory.id, memory.seq FROM memory JOIN older ON memory.superseded_by = older.id) \
+                 SELECT id FROM older ORDER BY seq DESC",
+            )?;
+            statement.query_map([id], |row| row.get(0))?.collect()
+        })
+    }
+
     /// Returns the figures of this memory.
     ///
     /// # Errors
@@ -139,15 +228,14 @@ impl Embedded {
         if !self.connect()? {
             return Err(ApiError::NotFound(id.to_owned()));
         }
-        let results = self.with(|db| {
-            db.prepare_cached("SELECT results FROM event WHERE id = ?1")?
-                .query_row([id], |row| row.get::<_, u32>(0))
+        let found = self.with(|db| {
+            db.prepare_cached("SELECT results, memories FROM event WHERE id = ?1")?
+                .query_row([id], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, Option<String>>(1)?)))
                 .optional()
         })?;
-        match results {
-            Some(results) => Ok(AddEvent { status: EventStatus::Succeeded, results: results as usize }),
-            None => Err(ApiError::NotFound(id.to_owned())),
-        }
+        let (results, memories) = found.ok_or_else(|| ApiError::NotFound(id.to_owned()))?;
+        let memories = memories.and_then(|ids| serde_json::from_str(&ids).ok()).unwrap_or_default();
+        Ok(AddEvent { status: EventStatus::Succeeded, results: results as usize, memories })
     }
 
     pub(super) fn page(&mut self, request: &ListRequest) -> Result<Page, ApiError> {

@@ -42,7 +42,7 @@ use doc::Indexer;
 use segment::Segment;
 
 pub use maintain::Maintenance;
-pub use manage::Stats;
+pub use manage::{Entity, Stats};
 
 /// What the database is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -61,30 +61,32 @@ impl Embedded {
             return Ok(event);
         }
         let now = request.now.unwrap_or_else(Timestamp::now).as_microsecond();
-        let n_results = if request.infer {
+        let memories = if request.infer {
             let candidates = found.unwrap_or_else(|| extract::extract(&request.messages));
             self.store_turns(&tx, request, &candidates, now)?
         } else {
             self.store_as_told(&tx, request, now)?
         };
         let event = uuid::Uuid::now_v7().to_string();
-        tx.prepare_cached("INSERT INTO event (id, key, results, created_at) VALUES (?1, ?2, ?3, ?4)")?.execute((
-            &event,
-            &request.idempotency_key,
-            u32::try_from(n_results).unwrap_or(u32::MAX),
-            now,
-        ))?;
+        tx.prepare_cached("INSERT INTO event (id, key, results, memories, created_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute((
+                &event,
+                &request.idempotency_key,
+                u32::try_from(memories.len()).unwrap_or(u32::MAX),
+                serde_json::Value::from(memories).to_string(),
+                now,
+            ))?;
         tx.commit()?;
         Ok(event)
     }
 
-    /// Each message is one durable memory.
-    fn store_as_told(&mut self, db: &Connection, request: &AddRequest, now: i64) -> rusqlite::Result<usize> {
+    /// Each message is one durable memory. Returns the ids of those that are new.
+    fn store_as_told(&mut self, db: &Connection, request: &AddRequest, now: i64) -> rusqlite::Result<Vec<String>> {
         let categories = told_categories(request);
         let categories: Vec<&str> = categories.iter().map(String::as_str).collect();
         let shared = rows::shared(db, &request.entities, &categories, &request.metadata)?;
         let lane = if request.entities.agent_id.is_empty() { Lane::Personal } else { Lane::Project };
-        let mut n_results = 0;
+        let mut added = Vec::new();
         for message in request.messages.iter().filter(|message| !message.content.trim().is_empty()) {
             let told = Told {
                 text: bounded(message.content.trim()),
@@ -94,19 +96,19 @@ impl Embedded {
                 role: role_name(message.role),
                 sources: Vec::new(),
             };
-            n_results += usize::from(self.store_durable(db, &shared, &told, now)?);
+            added.extend(self.store_durable(db, &shared, &told, now)?);
         }
-        Ok(n_results)
+        Ok(added)
     }
 
-    /// Each message is a row as it is, and so is each durable memory found in them.
+    /// Each message is a row as it is, and so is each durable memory found in them. Returns the ids of new durable ones.
     fn store_turns(
         &mut self,
         db: &Connection,
         request: &AddRequest,
         candidates: &[Candidate],
         now: i64,
-    ) -> rusqlite::Result<usize> {
+    ) -> rusqlite::Result<Vec<String>> {
         let shared = rows::shared(db, &request.entities, &[], &request.metadata)?;
         let mut ids: Vec<Option<String>> = Vec::with_capacity(request.messages.len());
         for (at, message) in request.messages.iter().enumerate() {
@@ -129,11 +131,11 @@ impl Embedded {
             };
             ids.push(Some(rows::insert(db, &mut self.indexer, &row)?.1));
         }
-        let mut n_results = 0;
+        let mut added = Vec::new();
         for candidate in candidates {
-            n_results += usize::from(self.store_candidate(db, request, candidate, &ids, now)?);
+            added.extend(self.store_candidate(db, request, candidate, &ids, now)?);
         }
-        Ok(n_results)
+        Ok(added)
     }
 
     fn store_candidate(
@@ -143,7 +145,7 @@ impl Embedded {
         candidate: &Candidate,
         ids: &[Option<String>],
         now: i64,
-    ) -> rusqlite::Result<bool> {
+    ) -> rusqlite::Result<Option<String>> {
         let whom = lane_entities(&request.entities, candidate.lane);
         let shared = rows::shared(db, &whom, &[candidate.category.as_str()], &request.metadata)?;
         let role =
@@ -161,8 +163,14 @@ impl Embedded {
     }
 
     /// Stores a durable memory unless its scope has it already; a newer statement of the same subject
-    /// marks the older one. Returns whether a row was added.
-    fn store_durable(&mut self, db: &Connection, shared: &Shared, told: &Told<'_>, at: i64) -> rusqlite::Result<bool> {
+    /// marks the older one. Returns the id of the new row, if there is one.
+    fn store_durable(
+        &mut self,
+        db: &Connection,
+        shared: &Shared,
+        told: &Told<'_>,
+        at: i64,
+    ) -> rusqlite::Result<Option<String>> {
         let same = "SELECT m.seq FROM memory m JOIN facet f ON f.id = m.facet \
              WHERE m.hash = ?1 AND m.is_durable = 1 AND f.owner = ?2 AND m.superseded_by IS NULL LIMIT 1";
         let same: Option<i64> = db
@@ -171,7 +179,7 @@ impl Embedded {
             .optional()?;
         if let Some(seq) = same {
             touch(db, seq, told, at)?;
-            return Ok(false);
+            return Ok(None);
         }
         let mut superseded = Vec::new();
         for (seq, cosine) in self.nearest(db, shared.owner, &self.indexer.embed(told.text))? {
@@ -180,7 +188,7 @@ impl Embedded {
                 Relation::Unrelated => {}
                 Relation::Duplicate => {
                     touch(db, seq, told, at)?;
-                    return Ok(false);
+                    return Ok(None);
                 }
                 Relation::Supersedes => superseded.push(row),
             }
@@ -204,7 +212,7 @@ impl Embedded {
             rows::log(db, &old.memory.id, "SUPERSEDE", Some(&old.memory.memory), Some(told.text), at)?;
             rows::reindex(db, &mut self.indexer, old.seq)?;
         }
-        Ok(true)
+        Ok(Some(id))
     }
 
     /// The nearest durable rows of an owner, by cosine.

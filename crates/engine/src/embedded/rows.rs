@@ -282,6 +282,38 @@ pub(crate) fn replace(
     reindex(db, indexer, row.seq)
 }
 
+/// Names of metadata that the engine itself says of a row; see [`stored`].
+const OWN_METADATA: [&str; 8] = ["kind", "role", "is_source", "rule", "lane", "confidence", "sources", "superseded_by"];
+
+/// Moves a row to a facet with other metadata; owner, session and categories stay.
+pub(crate) fn set_metadata(
+    db: &Connection,
+    indexer: &mut Indexer,
+    row: &Stored,
+    metadata: &Map<String, Value>,
+    at: i64,
+) -> rusqlite::Result<()> {
+    let entity = |id: &Option<String>| id.clone().unwrap_or_default();
+    let memory = &row.memory;
+    let whom = Entities {
+        user_id: entity(&memory.user_id),
+        agent_id: entity(&memory.agent_id),
+        app_id: entity(&memory.app_id),
+        run_id: memory.run_id.clone(),
+    };
+    let categories: Vec<&str> = memory.categories.iter().flatten().map(String::as_str).collect();
+    let mut metadata = metadata.clone();
+    metadata.retain(|name, _| !OWN_METADATA.contains(&name.as_str()));
+    let shared = shared(db, &whom, &categories, &metadata)?;
+    db.prepare_cached("UPDATE memory SET facet = ?2, updated_at = ?3 WHERE seq = ?1")?.execute((
+        row.seq,
+        shared.facet,
+        at,
+    ))?;
+    db.execute("DELETE FROM facet WHERE NOT EXISTS (SELECT 1 FROM memory WHERE memory.facet = facet.id)", [])?;
+    reindex(db, indexer, row.seq)
+}
+
 /// Deletes a row; its texts are erased from its history too, which keeps only that it was deleted.
 pub(crate) fn remove(db: &Connection, seq: i64, id: &str, text: &str, at: i64) -> rusqlite::Result<()> {
     forget_words(db, seq, text)?;

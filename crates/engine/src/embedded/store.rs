@@ -13,7 +13,8 @@ use super::salvage::salvage;
 use crate::api::ApiError;
 
 /// Migrations in order; `user_version` counts the applied ones.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/memory/0001.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../../migrations/memory/0001.sql"), include_str!("../../migrations/memory/0002.sql")];
 
 /// How long a writer waits for another one.
 const WRITE_WAIT: Duration = Duration::from_secs(10);

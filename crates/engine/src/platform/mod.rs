@@ -129,8 +129,9 @@ impl MemoryApi for Platform {
             "FAILED" => EventStatus::Failed,
             _ => EventStatus::Pending,
         };
-        let results = answer.get("results").and_then(Value::as_array).map_or(0, Vec::len);
-        Ok(AddEvent { status, results })
+        let results = answer.get("results").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let memories = results.iter().filter_map(|item| item.get("id").and_then(identifier)).collect();
+        Ok(AddEvent { status, results: results.len(), memories })
     }
 
     /// Repeats the request once after 250 ms when there was no connection, never after an answer, and only

@@ -137,10 +137,34 @@ fn events() {
     ]);
     let mut platform = open(&stub.url);
     let mut look = || platform.event("a/b ü").unwrap();
-    assert_eq!(look(), AddEvent { status: EventStatus::Succeeded, results: 2 });
-    assert_eq!(look(), AddEvent { status: EventStatus::Failed, results: 0 });
-    assert_eq!(look(), AddEvent { status: EventStatus::Pending, results: 0 });
-    assert_eq!(look(), AddEvent { status: EventStatus::Pending, results: 0 });
+    assert_eq!(
+        {
+            let event = look();
+            (event.status, event.results)
+        },
+        (EventStatus::Succeeded, 2)
+    );
+    assert_eq!(
+        {
+            let event = look();
+            (event.status, event.results)
+        },
+        (EventStatus::Failed, 0)
+    );
+    assert_eq!(
+        {
+            let event = look();
+            (event.status, event.results)
+        },
+        (EventStatus::Pending, 0)
+    );
+    assert_eq!(
+        {
+            let event = look();
+            (event.status, event.results)
+        },
+        (EventStatus::Pending, 0)
+    );
     assert_eq!(stub.seen()[0].path, "/v1/event/a%2Fb%20%C3%BC/");
     assert_eq!(stub.seen()[0].header("content-type"), Some("application/json"));
     assert!(matches!(platform.event(""), Err(ApiError::Invalid(_))));
