@@ -106,8 +106,12 @@ fn added_is_found(api: &mut dyn MemoryApi) {
 }
 
 fn filters_are_respected(api: &mut dyn MemoryApi) {
-    for (user, agent) in [("ada", "p-1"), ("ada", "p-2"), ("bob", "p-1")] {
-        add(api, user, agent, &format!("The lamp of {user} in {agent} is green."));
+    for (user, agent, text) in [
+        ("ada", "p-1", "The green lamp marks a finished build."),
+        ("ada", "p-2", "Somebody left a lamp with a green shade in the lab."),
+        ("bob", "p-1", "Lamp posts along the yard are painted green each spring."),
+    ] {
+        add(api, user, agent, text);
     }
     let cases = [
         (json!({"user_id": "ada"}), 2),

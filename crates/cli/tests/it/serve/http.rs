@@ -218,7 +218,10 @@ fn malformed_requests_lose_nothing() {
     for _ in 0..1_500 {
         let mut bytes = seeds[next(seeds.len())].to_vec();
         for _ in 0..=next(4) {
-            let at = next(bytes.len());
+            let at = next(bytes.len().max(1));
+            if bytes.is_empty() {
+                break;
+            }
             match next(3) {
                 0 => bytes[at] = u8::try_from(next(256)).unwrap_or(0),
                 1 => drop(bytes.remove(at)),

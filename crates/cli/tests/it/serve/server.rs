@@ -90,16 +90,22 @@ impl Server {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
-        self.raw(&[head.as_bytes(), body].concat())
+        self.exchange(&[head.as_bytes(), body].concat(), false)
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes as they are, and nothing after them.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Reply {
+        self.exchange(bytes, true)
+    }
+
+    fn exchange(&self, bytes: &[u8], is_all: bool) -> Reply {
         let mut stream = TcpStream::connect(&self.addr).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
         // A server that refuses early closes before everything is sent.
         let _ = stream.write_all(bytes);
-        let _ = stream.shutdown(std::net::Shutdown::Write);
+        if is_all {
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+        }
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer).into_owned();
