@@ -3,8 +3,8 @@
 use super::Options;
 use super::edit::{EditError, Entries};
 use super::record::{EditRecord, HostRecord, Store, sha256};
-use super::splice;
-use super::wiring::{Step, Wiring};
+use super::wiring::{Step, Way, Wiring};
+use super::{shims, splice};
 use crate::bundle::{self, Files, Program};
 use crate::fsx;
 use anyhow::{Context, bail};
@@ -57,28 +57,32 @@ impl Plan {
         let root = wiring.root(options);
         let mut plan = Plan::default();
         let old = store.record.hosts.get(wiring.host).cloned().unwrap_or_default();
+        let way = wiring.way(options, &old.way);
+        way.name.clone_into(&mut plan.record.way);
         plan.record.folders.clone_from(&old.folders);
-        let program =
-            Program::Native { shell: naming.shell.clone(), path: naming.path.clone(), env: naming.env.clone() };
-        let files = bundle::render(wiring.host, &program)?;
-        for step in wiring.steps {
+        let files = package(wiring, naming)?;
+        let places = Places::of(wiring, way, &root)?;
+        for step in way.steps {
             match step {
-                Step::Package { folder } => {
-                    plan.place(&root.join(folder), &files, bundle::manifest(wiring.host), &old)?;
+                Step::Package { .. } => {
+                    plan.place(&step.file(&root), &files, bundle::manifest(wiring.host), &old)?;
                 }
-                Step::Skills { folder, prefix } => {
-                    plan.place(&root.join(folder), &skills(&files, prefix)?, None, &old)?;
+                Step::Skills { prefix, .. } => {
+                    plan.place(&step.file(&root), &skills(&files, prefix)?, None, &old)?;
                 }
-                Step::Entries { file, form } => {
-                    let hooks = bundle::hooks::of(wiring.host).context("the host has hooks")?;
+                Step::Entries { form, .. } => {
+                    let now = options.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
                     let entries = Entries {
                         host: wiring.host,
-                        hooks,
+                        hooks: bundle::hooks::of(wiring.host).unwrap_or_default(),
                         shell: &naming.shell,
                         path: &naming.path,
                         env: &naming.env,
+                        package: &places.package,
+                        module: &places.module,
+                        now: &now,
                     };
-                    plan.enter(&root.join(file), *form, &entries, store)?;
+                    plan.enter(&step.file(&root), *form, &entries, store)?;
                 }
             }
         }
@@ -195,13 +199,13 @@ impl Plan {
         let old = store.record.hosts.get(wiring.host).cloned().unwrap_or_default();
         let mut edited: Vec<(PathBuf, super::edit::Form)> =
             old.edits.iter().map(|edit| (edit.path.clone(), edit.form)).collect();
-        for step in wiring.steps {
-            if let Step::Entries { file, form } = step {
-                edited.push((root.join(file), *form));
+        for step in wiring.ways.iter().flat_map(|way| way.steps) {
+            if let Step::Entries { form, .. } = step {
+                edited.push((step.file(&root), *form));
             }
         }
-        edited.sort_by(|one, other| one.0.cmp(&other.0));
-        edited.dedup_by(|one, other| one.0 == other.0);
+        let mut seen = BTreeSet::new();
+        edited.retain(|(path, _)| seen.insert(path.clone()));
         for (path, form) in edited {
             let Some(current) = read_text(&path)? else { continue };
             let known = store.edit(wiring.host, &path);
@@ -263,6 +267,38 @@ impl Plan {
             }
         }
         Ok(())
+    }
+}
+
+/// The files of a host's package as they are to be on this machine.
+fn package(wiring: &Wiring, naming: &Naming) -> anyhow::Result<Files> {
+    if let Some(shim) = shims::find(wiring.host) {
+        return Ok(shim.render(naming));
+    }
+    let program = Program::Native { shell: naming.shell.clone(), path: naming.path.clone(), env: naming.env.clone() };
+    bundle::render(wiring.host, &program)
+}
+
+/// Where the package and its module will be, as text for hosts that are told so.
+#[derive(Debug, Default)]
+struct Places {
+    package: String,
+    module: String,
+}
+
+impl Places {
+    fn of(wiring: &Wiring, way: &Way, root: &Path) -> anyhow::Result<Self> {
+        let Some(step) = way.steps.iter().find(|step| matches!(step, Step::Package { .. })) else {
+            return Ok(Self::default());
+        };
+        let folder = step.file(root);
+        let module = shims::find(wiring.host).map_or_else(|| folder.clone(), |shim| folder.join(shim.module));
+        let text = |path: &Path| {
+            let text = path.to_str().filter(|text| !text.contains(['\n', '\r', '\0']));
+            text.map(str::to_owned)
+                .with_context(|| format!("the path {} cannot be written into hosts' files", path.display()))
+        };
+        Ok(Self { package: text(&folder)?, module: text(&module)? })
     }
 }
 

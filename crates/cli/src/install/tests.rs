@@ -17,16 +17,31 @@ fn fixture(name: &str) -> String {
 const HOOKS: &[&str] =
     &["plain.json", "commented.jsonc", "one-line.json", "empty-object.json", "spread.json", "only-comments.jsonc"];
 const CONFIG: &[&str] = &["commented.toml", "inline.toml", "inline-empty.toml", "dotted.toml", "spread.toml"];
+/// Files of the other kinds, by the folder of their kind.
+const KINDS: &[(Form, &str, &[&str])] = &[
+    // (Form::JsonHookLists, "hook-lists", &["commented.jsonc", "one-line.json", "version-only.json"]),
+    (Form::JsonServers, "servers", &["commented.jsonc", "empty-servers.json", "plain.json"]),
+    (Form::JsonPluginRows, "plugin-rows", &["empty.json", "others.json"]),
+    (Form::JsonPluginPaths, "plugin-paths", &["commented.json5", "loose.json5", "plain.json"]),
+    (Form::YamlRows, "rows", &["commented.yml", "deep.yml", "empty.yml", "indented.yml"]),
+];
 
 fn texts() -> Vec<(Form, String, String)> {
     let hooks = HOOKS.iter().map(|name| (Form::JsonHooks, format!("hooks/{name}")));
     let config = CONFIG.iter().map(|name| (Form::TomlServers, format!("config/{name}")));
-    hooks.chain(config).map(|(form, name)| (form, name.clone(), fixture(&name))).collect()
+    let others = KINDS
+        .iter()
+        .flat_map(|(form, folder, names)| names.iter().map(move |name| (*form, format!("{folder}/{name}"))));
+    hooks.chain(config).chain(others).map(|(form, name)| (form, name.clone(), fixture(&name))).collect()
 }
 
 /// The ways one text comes in: line ends, indentation, byte-order mark, final newline.
 fn variants(text: &str) -> Vec<String> {
-    let mut variants = vec![text.to_owned(), text.replace("    ", "\t"), text.trim_end().to_owned()];
+    let mut variants = vec![text.to_owned(), text.trim_end().to_owned()];
+    // Only spaces may indent in YAML.
+    if !text.contains("insert:") {
+        variants.push(text.replace("    ", "\t"));
+    }
     variants.extend(variants.clone().iter().map(|text| text.replace('\n', "\r\n")));
     variants.extend(variants.clone().iter().map(|text| format!("\u{feff}{text}")));
     variants
@@ -39,6 +54,9 @@ fn entries<'a>(env: &'a [(String, String)]) -> Entries<'a> {
         shell: "/opt/m/mem0-code",
         path: "/opt/m/mem0-code",
         env,
+        package: "/home/dev/.x/mem0-code",
+        module: "/home/dev/.x/mem0-code/index.js",
+        now: "2026-12-01T00:00:00Z",
     }
 }
 
@@ -79,8 +97,9 @@ fn an_edit_of_the_users_beside_ours_stays_to_the_byte() {
         let splices = form.insert(&text, &entries(&[])).unwrap();
         let after = splice::apply(&text, &splices).unwrap();
         let (head, tail) = match form {
-            Form::JsonHooks => ("// new\n", "\n// new\n"),
             Form::TomlServers => ("new = 1 # new\n", "\n[new]\n"),
+            Form::YamlRows => ("# new\n", "\n# new\n"),
+            _ => ("// new\n", "\n// new\n"),
         };
         for (changed, expected) in
             [(format!("{head}{after}"), format!("{head}{text}")), (format!("{after}{tail}"), format!("{text}{tail}"))]
@@ -120,6 +139,23 @@ fn files_that_cannot_be_edited_say_where() {
         (Form::JsonHooks, "{\"hooks\": {\n\"Stop\": {}}}", "line 2, column 9: `hooks.Stop` is not a list"),
         (Form::JsonHooks, "{\"a\": 'b'}", "line 1, column 7"),
         (Form::JsonHooks, "{\"a\": 1", "line 1, column"),
+        (
+            Form::JsonServers,
+            "{\"mcpServers\": {\"mem0\": {\"command\": \"npx\"}}}",
+            "line 1, column 25: `mcpServers.mem0` is there already",
+        ),
+        (Form::JsonServers, "{\"mcpServers\": 1}", "line 1, column 16: `mcpServers` is not an object"),
+        (Form::JsonHookLists, "{\"version\": 1, \"hooks\": {\"Stop\": 1}}", "`hooks.Stop` is not a list"),
+        (Form::JsonPluginRows, "{\"version\": 1,\n \"plugins\": {}}", "line 2, column 13: `plugins` is not a list"),
+        (Form::JsonPluginPaths, "{plugins: {load: {paths: 'x'}}}", "`plugins.load.paths` is not a list"),
+        (Form::JsonPluginPaths, "{plugins: {entries: {mem0: {}}}}", "`plugins.entries.mem0` is there already"),
+        (Form::JsonPluginPaths, "{plugins: }", "line 1, column"),
+        (Form::YamlRows, "a: 1\n", "line 1, column 1: a list entry was expected"),
+        (Form::YamlRows, "[]\n", "line 1, column 1: a list entry was expected"),
+        (Form::YamlRows, "- a\n\t- b\n", "line 2, column 1: a tab"),
+        (Form::YamlRows, "- a: [1\n- b\n", "line 1, column 6: `[` is not closed"),
+        (Form::YamlRows, "- a: \"x\n", "line 1, column 6: `\"` is not closed"),
+        (Form::YamlRows, "  - a\n- b\n", "line 2, column 1: a list entry was expected"),
         (Form::TomlServers, "a = 1\nb = = 2\n", "line 2, column 5"),
         (Form::TomlServers, "a = 1\na = 2\n", "line 2, column 1: duplicate key"),
         (Form::TomlServers, "mcp_servers = 3\n", "line 1, column 15: `mcp_servers` is not a table"),
@@ -190,7 +226,9 @@ impl Home {
 }
 
 /// Prints its version, and otherwise where it was told to write, one argument a line, then MEM0_DIR.
-const STAND_IN: &str = "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'mem0-code 0.0.0'; exit 0; fi\nprintf '%s\\n' \"$@\" \"${MEM0_DIR-unset}\"\n";
+const STAND_IN: &str = "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'mem0-code 0.0.0'; exit 0; fi\n\
+if [ \"$1 $2\" = 'mcp --host' ] && [ $# = 3 ]; then while read -r line; do case \"$line\" in \
+*tools/list*) echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[{\"name\":\"search_memories\"}]}}';; esac; done; exit 0; fi\nprintf '%s\\n' \"$@\" \"${MEM0_DIR-unset}\"\n";
 
 #[cfg(unix)]
 fn make_runnable(path: &Path) {
@@ -255,7 +293,9 @@ fn install_twice_is_once_and_uninstall_leaves_no_trace() {
 
 #[test]
 fn every_variant_of_the_users_files_survives() {
-    for (form, name, text) in texts() {
+    for (form, name, text) in
+        texts().into_iter().filter(|(form, ..)| [Form::JsonHooks, Form::TomlServers].contains(form))
+    {
         // Each alone is covered above; here the plain file and the one with everything at once.
         let variants = variants(&text);
         for variant in [&variants[0], &variants[variants.len() - 1]] {
@@ -436,9 +476,13 @@ fn a_new_version_replaces_the_program_and_the_old_entries() {
     // The hooks' file was changed by hand; its entries went, its formatting where they were may differ.
     let path = home.path(".codex/hooks.json");
     let text = after[&path].clone();
-    assert_eq!(jsonc::without_ours(&text[7..], "codex"), jsonc::without_ours(&expected[&path][7..], "codex"));
+    assert_eq!(without_hooks(&text[7..]), without_hooks(&expected[&path][7..]));
     expected.insert(path, text);
     assert_eq!(after, expected);
+}
+
+fn without_hooks(text: &str) -> serde_json::Value {
+    jsonc::without_ours(text, &shapes::HOOK_GROUPS, "codex").unwrap()
 }
 
 #[test]
@@ -555,7 +599,7 @@ fn a_kill_at_any_write_is_made_good_by_running_again() {
         store.record.folders.extend(crate::fsx::missing_folders(store.folder()));
         program::place(&home.options, &stable, &mut store.record).unwrap();
         let mut left = n_done;
-        for wiring in WIRINGS {
+        for wiring in chosen(&home.options, |wiring| wiring.is_present(&home.options)).unwrap() {
             let mut plan = prepare(&home.options, wiring, &naming, &store).unwrap();
             note_plan(&mut store, wiring, &plan).unwrap();
             plan.writes.truncate(left);
@@ -591,6 +635,7 @@ fn doctor_sees_what_is_wrong() {
     assert_eq!(failed("claude-code"), ["files"]);
     std::fs::remove_file(home.path(".mem0/bin/mem0-code")).unwrap();
     assert_eq!(failed("claude-code"), ["program", "files"]);
+    assert!(check(&home.options, "codex").iter().all(|check| check.name != "server"), "what does not run is not asked");
 }
 
 #[test]
@@ -612,7 +657,7 @@ fn doctor_knows_trusted_hooks_by_their_hash() {
     ] {
         let groups = value["hooks"][native].as_array().unwrap();
         let position = groups.len() - 1;
-        let hash = health::trust_hash(event, &groups[position]);
+        let hash = traps::trust_hash(event, &groups[position]);
         let key = toml_edit::Value::from(format!("{}:{event}:{position}:0", hooks_path.display()));
         config += &format!("\n[hooks.state.{key}]\ntrusted_hash = \"{hash}\"\n");
     }
@@ -686,7 +731,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_an_edit_panic(text in "[\\PC\n\\[\\]{}\",:/*#=]{0,60}") {
-        for form in [Form::JsonHooks, Form::TomlServers] {
+        for form in [Form::JsonHooks, Form::TomlServers, Form::JsonPluginPaths, Form::JsonServers, Form::YamlRows] {
             let _ = form.insert(&text, &entries(&[]));
             let _ = form.remove(&text, "codex", None);
         }
