@@ -244,6 +244,7 @@ fn act_with(
                 return Ok((host.render)(native, &context));
             }
         }
+        EventKind::ModelCall => {}
         EventKind::Tool(call) => {
             record(&evidence, &evidence::tool(event, call, session.root()))?;
         }

@@ -49,6 +49,9 @@ pub enum EventKind {
         /// The whole prompt.
         text: String,
     },
+    /// The host is about to call its model, once or more in a turn. What the person asked is in the transcript, and
+    /// context lasts for one call: it is to be given again at each.
+    ModelCall,
     /// A tool ran to its end.
     Tool(ToolUse),
     /// The main agent finished a turn.

@@ -17,11 +17,12 @@ pub mod opencode;
 pub mod pi;
 mod plumbing;
 pub mod sessions;
+mod tools;
 
 use crate::host::HostSpec;
 
 /// Every host whose hooks we serve.
-pub const ALL: &[HostSpec] = &[claude_code::SPEC, codex::SPEC];
+pub const ALL: &[HostSpec] = &[claude_code::SPEC, cursor::SPEC, codex::SPEC, kimi::SPEC, antigravity::SPEC];
 
 /// Returns the host with this id.
 pub fn find(id: &str) -> Option<&'static HostSpec> {
