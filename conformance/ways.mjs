@@ -1,7 +1,7 @@
 // The two ways mem0-code gets into a host: its package through the host's own plugin commands, and
 // `mem0-code install`.
 
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -25,9 +25,7 @@ export const WAYS = {
         expect(existsSync(join(REPOSITORY, part)), `the repository has no ${part}/`);
         cpSync(join(REPOSITORY, part), join(lab.root, 'market', part), { recursive: true, verbatimSymlinks: true });
       }
-      mkdirSync(join(lab.mem0Dir, 'bin'), { recursive: true });
-      copyFileSync(binary, join(lab.mem0Dir, 'bin', 'mem0-code'));
-      chmodSync(join(lab.mem0Dir, 'bin', 'mem0-code'), 0o755);
+      lab.place(binary);
     },
     async put({ lab }, host) {
       const market = join(lab.root, 'market');

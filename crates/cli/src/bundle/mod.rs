@@ -98,6 +98,11 @@ pub(crate) fn hosts() -> impl Iterator<Item = &'static str> {
     packages::PACKAGES.iter().map(|package| package.host)
 }
 
+/// Whether a folder is a package of ours, as some hosts start our server in it and not in the project.
+pub(crate) fn is_package(folder: &Path) -> bool {
+    packages::PACKAGES.iter().any(|package| is_named_mem0(&folder.join(package.manifest)))
+}
+
 /// The manifest of a host's package, as a path inside it.
 pub(crate) fn manifest(host: &str) -> Option<&'static str> {
     packages::find(host).map(|package| package.manifest)

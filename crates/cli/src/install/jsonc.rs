@@ -58,11 +58,14 @@ fn unparsable(error: &jsonc_parser::errors::ParseError) -> EditError {
 
 /// Whether the file has any entry of ours.
 pub(super) fn has_ours(text: &str, shape: &Shape, host: &str) -> bool {
-    read(text, shape.is_loose).ok().flatten().is_some_and(|value| n_ours(&value, shape, host) > 0)
+    read(text, shape.is_loose)
+        .ok()
+        .flatten()
+        .is_some_and(|value| shape.marks.iter().any(|mark| n_ours(&value, mark, host) > 0))
 }
 
-fn n_ours(value: &Value, shape: &Shape, host: &str) -> usize {
-    shape.marks.iter().map(|mark| count(value, mark.path, &|node| (mark.is_ours)(value, node, host))).sum()
+fn n_ours(value: &Value, mark: &Mark, host: &str) -> usize {
+    count(value, mark.path, &|node| (mark.is_ours)(value, node, host))
 }
 
 fn count(node: &Value, path: &[Segment], is_ours: &dyn Fn(&Value) -> bool) -> usize {
@@ -77,7 +80,9 @@ fn count(node: &Value, path: &[Segment], is_ours: &dyn Fn(&Value) -> bool) -> us
 /// Whether every entry is there once, as it would be written now, and nothing else is ours.
 pub(super) fn is_current(text: &str, shape: &Shape, host: &str, document: &Json) -> bool {
     let Ok(Some(value)) = read(text, shape.is_loose) else { return false };
-    n_ours(&value, shape, host) == n_ours(&document.value(), shape, host) && has(&value, document, shape.depth)
+    let document_value = document.value();
+    let is_once = |mark: &Mark| mark.may_be_theirs || n_ours(&value, mark, host) == n_ours(&document_value, mark, host);
+    shape.marks.iter().all(is_once) && has(&value, document, shape.depth)
 }
 
 /// Whether a value has all that is to be merged into it.
@@ -187,7 +192,7 @@ pub(super) fn remove(text: &str, shape: &Shape, host: &str) -> Result<String, Ed
     let whole = read(text, shape.is_loose)?.unwrap_or_default();
     let skip = bom_len(text);
     let root = CstRootNode::parse(&text[skip..], &parse_options(shape.is_loose)).map_err(|error| unparsable(&error))?;
-    for Mark { path, is_ours } in shape.marks {
+    for Mark { path, is_ours, .. } in shape.marks {
         if let Some(node) = root.value() {
             cut_tree(&node, path, &|node| is_ours(&whole, node, host));
         }

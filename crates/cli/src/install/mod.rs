@@ -327,4 +327,6 @@ fn report(wiring: &Wiring, plan: &Plan, outcome: Outcome, store: Option<&Store>)
 }
 
 #[cfg(test)]
+mod homes;
+#[cfg(test)]
 mod tests;

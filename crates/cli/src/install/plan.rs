@@ -61,7 +61,7 @@ impl Plan {
         way.name.clone_into(&mut plan.record.way);
         plan.record.folders.clone_from(&old.folders);
         let files = package(wiring, naming)?;
-        let places = Places::of(wiring, way, &root)?;
+        let places = Places::of(way, &root)?;
         for step in way.steps {
             match step {
                 Step::Package { .. } => {
@@ -69,6 +69,9 @@ impl Plan {
                 }
                 Step::Skills { prefix, .. } => {
                     plan.place(&step.file(&root), &skills(&files, prefix)?, None, &old)?;
+                }
+                Step::Module { text, .. } => {
+                    plan.place_one(&step.file(&root), text, &old)?;
                 }
                 Step::Entries { form, .. } => {
                     let now = options.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
@@ -107,11 +110,7 @@ impl Plan {
             let file = &files[path];
             let before = fsx::read_optional(&target).with_context(|| format!("reading {}", target.display()))?;
             if before.as_ref().is_some_and(|bytes| *bytes != file.bytes) && !recorded {
-                bail!(
-                    "{} is there already and is not mem0-code's; move {} away first",
-                    target.display(),
-                    folder.display()
-                );
+                bail!("{} is there already and is not mem0-code's; move it away first", target.display());
             }
             let mut hashes = old.files.get(&target).cloned().unwrap_or_default();
             let hash = sha256(&file.bytes);
@@ -119,7 +118,8 @@ impl Plan {
             hashes.push(hash);
             self.record.files.insert(target.clone(), hashes);
             if before.as_deref() != Some(file.bytes.as_slice()) {
-                writes.push(Write { path: target, before, after: Some(file.bytes.clone()), mode: fsx::Mode::Shared });
+                let mode = if file.executable { fsx::Mode::Program } else { fsx::Mode::Shared };
+                writes.push(Write { path: target, before, after: Some(file.bytes.clone()), mode });
             }
         }
         // Files of an older version that this one no longer has.
@@ -134,6 +134,17 @@ impl Plan {
         }
         self.writes.extend(writes);
         Ok(())
+    }
+
+    /// Puts one file of ours among those of others.
+    fn place_one(&mut self, path: &Path, text: &str, old: &HostRecord) -> anyhow::Result<()> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+        let file = bundle::File { bytes: text.as_bytes().to_vec(), executable: false };
+        let files = Files::from([(name.to_string_lossy().into_owned(), file)]);
+        let only =
+            old.files.iter().filter(|(known, _)| *known == path).map(|(known, hashes)| (known.clone(), hashes.clone()));
+        let old = HostRecord { files: only.collect(), ..HostRecord::default() };
+        self.place(folder, &files, None, &old)
     }
 
     /// Adds our entries to a file of the user's.
@@ -275,6 +286,9 @@ fn package(wiring: &Wiring, naming: &Naming) -> anyhow::Result<Files> {
     if let Some(shim) = shims::find(wiring.host) {
         return Ok(shim.render(naming));
     }
+    if bundle::manifest(wiring.host).is_none() {
+        bail!("this build does not carry the package of `{}`", wiring.host);
+    }
     let program = Program::Native { shell: naming.shell.clone(), path: naming.path.clone(), env: naming.env.clone() };
     bundle::render(wiring.host, &program)
 }
@@ -287,12 +301,12 @@ struct Places {
 }
 
 impl Places {
-    fn of(wiring: &Wiring, way: &Way, root: &Path) -> anyhow::Result<Self> {
+    fn of(way: &Way, root: &Path) -> anyhow::Result<Self> {
         let Some(step) = way.steps.iter().find(|step| matches!(step, Step::Package { .. })) else {
             return Ok(Self::default());
         };
         let folder = step.file(root);
-        let module = shims::find(wiring.host).map_or_else(|| folder.clone(), |shim| folder.join(shim.module));
+        let module = folder.join(shims::MODULE);
         let text = |path: &Path| {
             let text = path.to_str().filter(|text| !text.contains(['\n', '\r', '\0']));
             text.map(str::to_owned)

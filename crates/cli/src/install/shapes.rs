@@ -33,6 +33,13 @@ pub(super) struct Mark {
     pub path: &'static [Segment],
     /// Whether an entry found there is ours: the whole file's value, the entry, the host's id.
     pub is_ours: fn(&Value, &Value, &str) -> bool,
+    /// Whether the place may hold something of the user's instead, which then stays.
+    pub may_be_theirs: bool,
+}
+
+/// A place where our entry must be.
+const fn mark(path: &'static [Segment], is_ours: fn(&Value, &Value, &str) -> bool) -> Mark {
+    Mark { path, is_ours, may_be_theirs: false }
 }
 
 /// One step on the way to an entry.
@@ -52,7 +59,7 @@ use Segment::{AnyKey, Each, Key};
 pub(super) const HOOK_GROUPS: Shape = Shape {
     is_loose: false,
     depth: 2,
-    marks: &[Mark { path: &[Key("hooks"), AnyKey, Each, Key("hooks"), Each], is_ours: is_handler }],
+    marks: &[mark(&[Key("hooks"), AnyKey, Each, Key("hooks"), Each], is_handler)],
     document: |entries| hooks::file(entries.host, entries.hooks, entries.shell),
 };
 
@@ -60,33 +67,26 @@ pub(super) const HOOK_GROUPS: Shape = Shape {
 pub(super) const HOOK_LISTS: Shape = Shape {
     is_loose: false,
     depth: 2,
-    marks: &[Mark { path: &[Key("hooks"), AnyKey, Each], is_ours: is_handler }],
+    marks: &[mark(&[Key("hooks"), AnyKey, Each], is_handler)],
     document: |entries| hooks::file(entries.host, entries.hooks, entries.shell),
 };
 
 /// Servers by name.
-pub(super) const SERVERS: Shape = Shape {
-    is_loose: false,
-    depth: 2,
-    marks: &[Mark { path: &[Key("mcpServers"), Key(NAME)], is_ours: is_server }],
-    document: servers,
-};
+pub(super) const SERVERS: Shape =
+    Shape { is_loose: false, depth: 2, marks: &[mark(&[Key("mcpServers"), Key(NAME)], is_server)], document: servers };
 
 /// Installed plugins, one row each, with the folder they are loaded from.
-pub(super) const PLUGIN_ROWS: Shape = Shape {
-    is_loose: false,
-    depth: 1,
-    marks: &[Mark { path: &[Key("plugins"), Each], is_ours: is_row }],
-    document: plugin_rows,
-};
+pub(super) const PLUGIN_ROWS: Shape =
+    Shape { is_loose: false, depth: 1, marks: &[mark(&[Key("plugins"), Each], is_row)], document: plugin_rows };
 
 /// Folders plugins are loaded from, and what each plugin may do.
 pub(super) const PLUGIN_PATHS: Shape = Shape {
     is_loose: true,
     depth: 3,
     marks: &[
-        Mark { path: &[Key("plugins"), Key("load"), Key("paths"), Each], is_ours: is_package_path },
-        Mark { path: &[Key("plugins"), Key("entries"), Key(NAME)], is_ours: is_entry_of_ours },
+        mark(&[Key("plugins"), Key("load"), Key("paths"), Each], is_package_path),
+        mark(&[Key("plugins"), Key("entries"), Key(NAME)], is_entry_of_ours),
+        Mark { path: &[Key("plugins"), Key("slots"), Key("memory")], is_ours: is_slot_of_ours, may_be_theirs: true },
     ],
     document: plugin_paths,
 };
@@ -128,6 +128,10 @@ fn servers(entries: &Entries<'_>) -> Json {
     Json::object([("mcpServers", Json::object([(NAME, Json::Object(server))]))])
 }
 
+fn is_slot_of_ours(_: &Value, entry: &Value, _: &str) -> bool {
+    entry == NAME
+}
+
 fn plugin_rows(entries: &Entries<'_>) -> Json {
     let row = Json::object([
         ("id", Json::text(NAME)),
@@ -149,6 +153,8 @@ fn plugin_paths(entries: &Entries<'_>) -> Json {
     let plugins = Json::object([
         ("load", Json::object([("paths", Json::Array(vec![Json::text(entries.package)]))])),
         ("entries", Json::object([(NAME, entry)])),
+        // Of the plugins that keep a memory, the host runs the one this names.
+        ("slots", Json::object([("memory", Json::text(NAME))])),
     ]);
     Json::object([("plugins", plugins)])
 }

@@ -1,10 +1,9 @@
-//! The modules of the hosts that load JavaScript, compiled in, and what is told to them about this machine.
+//! The packages of the hosts that load JavaScript, compiled in, and what is told to them about this machine.
 //!
-//! A shim only translates: it runs the program with the host's events. Where the program is stands in a file beside the module, so
-//! that the module itself is the same bytes everywhere.
+//! A shim only translates: it runs the program with the host's events. Where the program is stands in a file of the package, so that
+//! the module itself is the same bytes everywhere.
 
 use super::plan::Naming;
-use crate::bundle::ordered::{Json, PLAIN};
 use crate::bundle::{File, Files};
 
 /// One host's package, as it was built.
@@ -12,17 +11,21 @@ use crate::bundle::{File, Files};
 pub(super) struct Shim {
     /// The host's id.
     pub host: &'static str,
-    /// The bundled module, as a path inside the package.
-    pub module: &'static str,
     /// Every file of the package: path and text.
     pub files: &'static [(&'static str, &'static str)],
 }
 
+/// The module of every package, as a path inside it.
+pub(super) const MODULE: &str = "dist/index.js";
+
 /// Every shim that was built in.
 pub(super) const SHIMS: &[Shim] = &[];
 
-/// The file that tells a module where the program is, beside it.
-const SETTINGS: &str = "mem0-code.json";
+/// The file that tells a module where the program is: one line, an absolute path.
+const PATH_FILE: &str = "mem0-code.path";
+
+/// Where a module looks for the program when that file is not there.
+const PROGRAM: &str = "bin/mem0-code";
 
 /// The shim of a host.
 pub(super) fn find(host: &str) -> Option<&'static Shim> {
@@ -32,19 +35,16 @@ pub(super) fn find(host: &str) -> Option<&'static Shim> {
 impl Shim {
     /// The package's files, with the program's place on this machine.
     pub(super) fn render(&self, naming: &Naming) -> Files {
-        let plain = |text: &str| File { bytes: text.as_bytes().to_vec(), executable: false };
-        let mut files: Files = self.files.iter().map(|(path, text)| ((*path).to_owned(), plain(text))).collect();
-        let env = naming.env.iter().map(|(name, value)| (name.clone(), Json::text(value))).collect();
-        let settings = Json::object([("program", Json::text(&naming.path)), ("env", Json::Object(env))]);
-        files.insert(settings_path(self.module), plain(&(settings.pretty(PLAIN, "") + "\n")));
+        let text = |text: &str, executable| File { bytes: text.as_bytes().to_vec(), executable };
+        let mut files: Files =
+            self.files.iter().map(|(path, bytes)| ((*path).to_owned(), text(bytes, false))).collect();
+        if naming.env.is_empty() {
+            files.insert(PATH_FILE.to_owned(), text(&format!("{}\n", naming.path), false));
+        } else {
+            // A path alone cannot say which variables the program needs.
+            let script = format!("#!/bin/sh\nexec env {} \"$@\"\n", naming.shell);
+            files.insert(PROGRAM.to_owned(), text(&script, true));
+        }
         files
-    }
-}
-
-/// Where the settings of a module are: beside it.
-fn settings_path(module: &str) -> String {
-    match module.rsplit_once('/') {
-        Some((folder, _)) => format!("{folder}/{SETTINGS}"),
-        None => SETTINGS.to_owned(),
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-fn fixtures() -> PathBuf {
+pub(super) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/install")
 }
 
@@ -19,7 +19,7 @@ const HOOKS: &[&str] =
 const CONFIG: &[&str] = &["commented.toml", "inline.toml", "inline-empty.toml", "dotted.toml", "spread.toml"];
 /// Files of the other kinds, by the folder of their kind.
 const KINDS: &[(Form, &str, &[&str])] = &[
-    // (Form::JsonHookLists, "hook-lists", &["commented.jsonc", "one-line.json", "version-only.json"]),
+    (Form::JsonHookLists, "hook-lists", &["commented.jsonc", "one-line.json", "version-only.json"]),
     (Form::JsonServers, "servers", &["commented.jsonc", "empty-servers.json", "plain.json"]),
     (Form::JsonPluginRows, "plugin-rows", &["empty.json", "others.json"]),
     (Form::JsonPluginPaths, "plugin-paths", &["commented.json5", "loose.json5", "plain.json"]),
@@ -47,10 +47,16 @@ fn variants(text: &str) -> Vec<String> {
     variants
 }
 
-fn entries<'a>(env: &'a [(String, String)]) -> Entries<'a> {
+/// A host that has a file of this kind.
+fn host_of(form: Form) -> &'static str {
+    if form == Form::JsonHookLists { "cursor" } else { "codex" }
+}
+
+fn entries(form: Form, env: &[(String, String)]) -> Entries<'_> {
+    let host = host_of(form);
     Entries {
-        host: "codex",
-        hooks: crate::bundle::hooks::of("codex").unwrap(),
+        host,
+        hooks: crate::bundle::hooks::of(host).unwrap(),
         shell: "/opt/m/mem0-code",
         path: "/opt/m/mem0-code",
         env,
@@ -64,13 +70,13 @@ fn entries<'a>(env: &'a [(String, String)]) -> Entries<'a> {
 #[track_caller]
 fn round_trip(form: Form, text: &str) -> String {
     let env = [("MEM0_DIR".to_owned(), "/a \"b\"".to_owned())];
-    let entries = entries(&env);
+    let (entries, host) = (entries(form, &env), host_of(form));
     let splices = form.insert(text, &entries).unwrap();
     let after = splice::apply(text, &splices).unwrap();
-    assert!(form.has_ours(&after, "codex"));
-    assert_eq!(form.remove(&after, "codex", Some((text, &splices))).unwrap(), text, "known edit");
-    let blind = form.remove(&after, "codex", None).unwrap();
-    assert!(!form.has_ours(&blind, "codex"));
+    assert!(form.has_ours(&after, host));
+    assert_eq!(form.remove(&after, host, Some((text, &splices))).unwrap(), text, "known edit");
+    let blind = form.remove(&after, host, None).unwrap();
+    assert!(!form.has_ours(&blind, host));
     if text.contains("\r\n") && !text.replace("\r\n", "").contains('\n') {
         assert!(!after.replace("\r\n", "").contains('\n'), "line ends are mixed:\n{after:?}");
     }
@@ -94,7 +100,7 @@ fn edits_only_add_and_come_out_again() {
 #[test]
 fn an_edit_of_the_users_beside_ours_stays_to_the_byte() {
     for (form, name, text) in texts() {
-        let splices = form.insert(&text, &entries(&[])).unwrap();
+        let splices = form.insert(&text, &entries(form, &[])).unwrap();
         let after = splice::apply(&text, &splices).unwrap();
         let (head, tail) = match form {
             Form::TomlServers => ("new = 1 # new\n", "\n[new]\n"),
@@ -104,7 +110,7 @@ fn an_edit_of_the_users_beside_ours_stays_to_the_byte() {
         for (changed, expected) in
             [(format!("{head}{after}"), format!("{head}{text}")), (format!("{after}{tail}"), format!("{text}{tail}"))]
         {
-            assert_eq!(form.remove(&changed, "codex", Some((&text, &splices))).unwrap(), expected, "{name}");
+            assert_eq!(form.remove(&changed, host_of(form), Some((&text, &splices))).unwrap(), expected, "{name}");
         }
     }
 }
@@ -112,7 +118,7 @@ fn an_edit_of_the_users_beside_ours_stays_to_the_byte() {
 #[test]
 fn what_was_added_below_our_server_goes_with_it() {
     let before = "a = 1\n";
-    let splices = Form::TomlServers.insert(before, &entries(&[])).unwrap();
+    let splices = Form::TomlServers.insert(before, &entries(Form::TomlServers, &[])).unwrap();
     let after = splice::apply(before, &splices).unwrap();
     let changed = format!(
         "{after}startup_timeout_sec = 9 # mine\n\n[mcp_servers.mem0.tools.search_memories]\napproval_mode = \"approve\"\n\n# theirs\n[other]\nb = 2\n"
@@ -145,7 +151,7 @@ fn files_that_cannot_be_edited_say_where() {
             "line 1, column 25: `mcpServers.mem0` is there already",
         ),
         (Form::JsonServers, "{\"mcpServers\": 1}", "line 1, column 16: `mcpServers` is not an object"),
-        (Form::JsonHookLists, "{\"version\": 1, \"hooks\": {\"Stop\": 1}}", "`hooks.Stop` is not a list"),
+        (Form::JsonHookLists, "{\"version\": 1, \"hooks\": {\"stop\": 1}}", "`hooks.stop` is not a list"),
         (Form::JsonPluginRows, "{\"version\": 1,\n \"plugins\": {}}", "line 2, column 13: `plugins` is not a list"),
         (Form::JsonPluginPaths, "{plugins: {load: {paths: 'x'}}}", "`plugins.load.paths` is not a list"),
         (Form::JsonPluginPaths, "{plugins: {entries: {mem0: {}}}}", "`plugins.entries.mem0` is there already"),
@@ -162,7 +168,7 @@ fn files_that_cannot_be_edited_say_where() {
         (Form::TomlServers, "[mcp_servers.mem0]\ncommand = \"theirs\"\n", "the MCP server `mem0` is there already"),
     ];
     for (form, text, expected) in cases {
-        let error = form.insert(text, &entries(&[])).unwrap_err();
+        let error = form.insert(text, &entries(*form, &[])).unwrap_err();
         assert!(error.to_string().contains(expected), "{text:?}: {error}");
         assert_ne!(error, EditError::Unsure, "{text:?}");
     }
@@ -170,23 +176,30 @@ fn files_that_cannot_be_edited_say_where() {
 
 // ---- whole homes ----
 
-struct Home {
+pub(super) struct Home {
     folder: tempfile::TempDir,
-    options: Options,
+    pub(super) options: Options,
 }
 
 impl Home {
-    /// A home with both hosts and a program whose path needs quoting.
+    /// A home with two hosts and a program whose path needs quoting.
     fn new() -> Self {
+        let home = Self::empty();
+        for part in [".claude/skills/theirs", ".codex"] {
+            std::fs::create_dir_all(home.path(part)).unwrap();
+        }
+        std::fs::write(home.path(".claude/settings.json"), fixture("settings.json")).unwrap();
+        std::fs::write(home.path(".claude/skills/theirs/SKILL.md"), "---\nname: theirs\n---\n").unwrap();
+        std::fs::write(home.path(".codex/hooks.json"), fixture("hooks/commented.jsonc")).unwrap();
+        std::fs::write(home.path(".codex/config.toml"), fixture("config/commented.toml")).unwrap();
+        home
+    }
+
+    /// A home with nothing in it, and such a program.
+    pub(super) fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home of Zoë's");
-        for part in [".claude/skills/theirs", ".codex"] {
-            std::fs::create_dir_all(home.join(part)).unwrap();
-        }
-        std::fs::write(home.join(".claude/settings.json"), fixture("settings.json")).unwrap();
-        std::fs::write(home.join(".claude/skills/theirs/SKILL.md"), "---\nname: theirs\n---\n").unwrap();
-        std::fs::write(home.join(".codex/hooks.json"), fixture("hooks/commented.jsonc")).unwrap();
-        std::fs::write(home.join(".codex/config.toml"), fixture("config/commented.toml")).unwrap();
+        std::fs::create_dir(&home).unwrap();
         let binary = folder.path().join("build dir/mem0-code");
         std::fs::create_dir_all(binary.parent().unwrap()).unwrap();
         std::fs::write(&binary, STAND_IN).unwrap();
@@ -202,25 +215,25 @@ impl Home {
         Self { folder, options }
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub(super) fn path(&self, path: &str) -> PathBuf {
         self.options.home.join(path)
     }
 
-    fn read(&self, path: &str) -> String {
+    pub(super) fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.path(path)).unwrap()
     }
 
-    fn tree(&self) -> BTreeMap<PathBuf, String> {
+    pub(super) fn tree(&self) -> BTreeMap<PathBuf, String> {
         tree(&self.options.home)
     }
 
     #[track_caller]
-    fn install(&self) -> BTreeMap<String, HostReport> {
+    pub(super) fn install(&self) -> BTreeMap<String, HostReport> {
         by_host(install(&self.options).unwrap())
     }
 
     #[track_caller]
-    fn uninstall(&self) -> BTreeMap<String, HostReport> {
+    pub(super) fn uninstall(&self) -> BTreeMap<String, HostReport> {
         by_host(uninstall(&self.options).unwrap())
     }
 }
@@ -241,7 +254,7 @@ fn by_host(reports: Vec<HostReport>) -> BTreeMap<String, HostReport> {
 }
 
 /// Every file, folder and link below a folder with its mode and content.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
+pub(super) fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     use std::os::unix::fs::PermissionsExt;
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -261,7 +274,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 #[track_caller]
-fn assert_installed(reports: &BTreeMap<String, HostReport>) {
+pub(super) fn assert_installed(reports: &BTreeMap<String, HostReport>) {
     for report in reports.values() {
         assert_eq!(report.outcome, Outcome::Installed, "{}", report.host);
     }
@@ -732,7 +745,7 @@ proptest! {
     #[test]
     fn no_text_makes_an_edit_panic(text in "[\\PC\n\\[\\]{}\",:/*#=]{0,60}") {
         for form in [Form::JsonHooks, Form::TomlServers, Form::JsonPluginPaths, Form::JsonServers, Form::YamlRows] {
-            let _ = form.insert(&text, &entries(&[]));
+            let _ = form.insert(&text, &entries(form, &[]));
             let _ = form.remove(&text, "codex", None);
         }
     }

@@ -61,6 +61,8 @@ fn conversation(plugins: &Value) -> Check {
         Some("plugins.deny names mem0")
     } else if lists("allow") == Some(false) {
         Some("plugins.allow does not name mem0")
+    } else if plugins["slots"]["memory"].as_str().is_some_and(|name| name != NAME) {
+        Some("plugins.slots.memory names another plugin, so the host does not run this one")
     } else if ours["hooks"]["allowConversationAccess"] != true {
         Some("plugins.entries.mem0.hooks.allowConversationAccess is not true: nothing is captured or recalled")
     } else if ours["hooks"]["allowPromptInjection"] == false {

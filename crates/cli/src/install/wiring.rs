@@ -59,6 +59,13 @@ pub(super) enum Step {
         /// What their names get in front.
         prefix: &'static str,
     },
+    /// One file of ours in a folder whose every module the host loads.
+    Module {
+        /// The file.
+        file: &'static str,
+        /// What it says.
+        text: &'static str,
+    },
     /// Entries in a file of the user's.
     Entries {
         /// The file; the first of several names that is there, else the first.
@@ -249,7 +256,17 @@ pub(super) const WIRINGS: &[Wiring] = &[
         folder: ".config/opencode",
         signs: &[".local/share/opencode"],
         // Modules in this folder are loaded by both generations of the host, whatever its configuration calls the list of plugins.
-        ways: &[Way { name: "module", needs: "", steps: &[Step::Package { folder: "plugins/mem0" }] }],
+        ways: &[Way {
+            name: "module",
+            needs: "",
+            steps: &[
+                Step::Package { folder: PACKAGE_FOLDER },
+                Step::Module {
+                    file: "plugins/mem0-code.js",
+                    text: "// Written by `mem0-code install opencode`; `mem0-code uninstall opencode` takes it away.\nexport { default } from \"../mem0-code/dist/index.js\";\n",
+                },
+            ],
+        }],
         plugins: &[
             PluginList::Names { file: "opencode.json", key: "plugin", names: STOCK_OPENCODE },
             PluginList::Names { file: "opencode.jsonc", key: "plugin", names: STOCK_OPENCODE },
@@ -345,7 +362,7 @@ impl Way {
             Step::Entries { form, .. } => {
                 std::fs::read_to_string(step.file(root)).is_ok_and(|text| form.has_ours(&text, host))
             }
-            Step::Skills { .. } => false,
+            Step::Skills { .. } | Step::Module { .. } => false,
         })
     }
 }
@@ -355,6 +372,7 @@ impl Step {
     pub(super) fn file(&self, root: &Path) -> PathBuf {
         match self {
             Step::Package { folder } | Step::Skills { folder, .. } => root.join(folder),
+            Step::Module { file, .. } => root.join(file),
             Step::Entries { files, .. } => {
                 let there = files.iter().find(|file| std::fs::symlink_metadata(root.join(file)).is_ok());
                 root.join(there.or(files.first()).copied().unwrap_or_default())
