@@ -110,7 +110,8 @@ fn package(host: &str) -> anyhow::Result<&'static Package> {
     let message = match packages::ELSEWHERE.iter().find(|elsewhere| elsewhere.host == host) {
         Some(elsewhere) => {
             let folder = elsewhere.folder;
-            format!("the package of `{host}` is an npm package: it is built in {folder}, with `npm run build` there")
+            let workspace = folder.split('/').next().unwrap_or(folder);
+            format!("the package of `{host}` is an npm package in {folder}: `npm run build` in {workspace} makes it")
         }
         None => format!("no package for host `{host}`; there is one for {}", hosts().collect::<Vec<_>>().join(", ")),
     };
