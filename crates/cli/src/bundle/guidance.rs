@@ -70,7 +70,7 @@ mod tests {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 let kind = entry.file_type().unwrap();
                 if kind.is_dir() {
-                    if !["node_modules", "dist", "target"].contains(&name.as_str()) {
+                    if !["node_modules", "target"].contains(&name.as_str()) {
                         visit(&path, texts);
                     }
                 } else if kind.is_file()

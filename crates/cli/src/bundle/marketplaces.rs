@@ -7,19 +7,28 @@ use std::path::Path;
 /// What these files must look like, one definition a host.
 pub(super) const SCHEMA: &str = super::templates::source!("schemas/marketplaces.json");
 
-/// A file, the host that reads it, and what it holds.
-const MARKETPLACES: &[(&str, &str, fn() -> Json)] = &[
-    (".agents/plugins/marketplace.json", "codex", codex),
-    (".claude-plugin/marketplace.json", "claude-code", claude),
-    (".cursor-plugin/marketplace.json", "cursor", cursor),
-    (".kimi-plugin/marketplace.json", "kimi", kimi),
+/// One of them.
+struct Marketplace {
+    /// Its path from the repository's root.
+    path: &'static str,
+    /// The host that reads it.
+    host: &'static str,
+    /// What it holds.
+    json: fn() -> Json,
+}
+
+const MARKETPLACES: &[Marketplace] = &[
+    Marketplace { path: ".agents/plugins/marketplace.json", host: "codex", json: codex },
+    Marketplace { path: ".claude-plugin/marketplace.json", host: "claude-code", json: claude },
+    Marketplace { path: ".cursor-plugin/marketplace.json", host: "cursor", json: cursor },
+    Marketplace { path: ".kimi-plugin/marketplace.json", host: "kimi", json: kimi },
 ];
 
 /// All of them.
 pub(super) fn files() -> Files {
-    let file = |&(path, _, json): &(&str, &str, fn() -> Json)| {
-        let bytes = (json().pretty(PLAIN, "") + "\n").into_bytes();
-        (path.to_owned(), File { bytes, executable: false })
+    let file = |marketplace: &Marketplace| {
+        let bytes = ((marketplace.json)().pretty(PLAIN, "") + "\n").into_bytes();
+        (marketplace.path.to_owned(), File { bytes, executable: false })
     };
     MARKETPLACES.iter().map(file).collect()
 }
@@ -28,7 +37,7 @@ pub(super) fn files() -> Files {
 pub(super) fn check(root: &Path) -> Vec<Problem> {
     let document: serde_json::Value = serde_json::from_str(SCHEMA).unwrap_or_default();
     let mut problems = Vec::new();
-    for (path, host, _) in MARKETPLACES {
+    for Marketplace { path, host, .. } in MARKETPLACES {
         let target = root.join(path);
         let Ok(text) = std::fs::read_to_string(&target) else { continue };
         let faults = match serde_json::from_str(&text) {
@@ -111,5 +120,5 @@ fn kimi() -> Json {
 
 #[cfg(test)]
 pub(super) fn samples() -> Vec<(String, serde_json::Value)> {
-    MARKETPLACES.iter().map(|(_, host, json)| ((*host).to_owned(), json().value())).collect()
+    MARKETPLACES.iter().map(|one| (one.host.to_owned(), (one.json)().value())).collect()
 }

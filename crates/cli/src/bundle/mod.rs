@@ -115,7 +115,8 @@ fn package(host: &str) -> anyhow::Result<&'static Package> {
     let message = match packages::ELSEWHERE.iter().find(|elsewhere| elsewhere.host == host) {
         Some(elsewhere) => {
             let folder = elsewhere.folder;
-            format!("the package of `{host}` is an npm package: it is built in {folder}, with `npm run build` there")
+            let workspace = folder.split('/').next().unwrap_or(folder);
+            format!("the package of `{host}` is an npm package in {folder}: `npm run build` in {workspace} makes it")
         }
         None => format!("no package for host `{host}`; there is one for {}", hosts().collect::<Vec<_>>().join(", ")),
     };
@@ -284,7 +285,7 @@ fn write(files: &Files, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes every committed package and the marketplace files under the repository's root.
+/// Writes every committed package and marketplace file under the repository's root that is not as its templates give it.
 ///
 /// A package that lost files is written anew, as long as one of its generated files is left to know it by.
 ///
@@ -294,8 +295,10 @@ pub(crate) fn sync(root: &Path) -> anyhow::Result<()> {
     for package in packages::PACKAGES {
         let out = root.join(COMMITTED).join(package.folder);
         let files = render(package.host, &Program::Launcher)?;
-        refuse_protected(&out, |path| path != "README.md" && files.contains_key(path), package)?;
-        put(package, &files, &out)?;
+        if !check_package(package, &files, &out).is_empty() {
+            refuse_protected(&out, |path| path != "README.md" && files.contains_key(path), package)?;
+            put(package, &files, &out)?;
+        }
     }
     write(&marketplaces::files(), root)
 }
@@ -307,19 +310,8 @@ pub(crate) fn sync(root: &Path) -> anyhow::Result<()> {
 pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<Problem>> {
     let mut problems = Vec::new();
     for package in packages::PACKAGES {
-        let folder = root.join(COMMITTED).join(package.folder);
         let files = render(package.host, &Program::Launcher)?;
-        if compare(&files, &folder, |path| origin(package, path), &mut problems) {
-            for path in validate::walk(&folder).0 {
-                if !files.contains_key(&path) {
-                    problems.push(Problem { path: folder.join(path), what: "extra: nothing generates it".to_owned() });
-                }
-            }
-            let known: Vec<PathBuf> = problems.iter().map(|problem| problem.path.clone()).collect();
-            // A file that differs is made anew; what its content breaks besides need not be told.
-            problems
-                .extend(validate::validate_as(package, &folder).into_iter().filter(|new| !known.contains(&new.path)));
-        }
+        problems.extend(check_package(package, &files, &root.join(COMMITTED).join(package.folder)));
     }
     let folders = packages::PACKAGES.iter().map(|package| package.folder);
     let folders: Vec<&str> = folders.chain(packages::ELSEWHERE.iter().map(|elsewhere| elsewhere.host)).collect();
@@ -334,6 +326,22 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<Problem>> {
     problems.sort();
     problems.dedup();
     Ok(problems)
+}
+
+/// What is wrong with one committed package.
+fn check_package(package: &Package, files: &Files, folder: &Path) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if !compare(files, folder, |path| origin(package, path), &mut problems) {
+        return problems;
+    }
+    let extra = validate::walk(folder).0.into_iter().filter(|path| !files.contains_key(path));
+    let extra = extra.map(|path| Problem { path: folder.join(path), what: "extra: nothing generates it".to_owned() });
+    problems.extend(extra);
+    // A file that differs is made anew; what its content breaks besides need not be told.
+    let known: Vec<PathBuf> = problems.iter().map(|problem| problem.path.clone()).collect();
+    let broken = validate::validate_as(package, folder).into_iter().filter(|new| !known.contains(&new.path));
+    problems.extend(broken);
+    problems
 }
 
 /// What a generated file is made from, as a path from the repository's root.

@@ -179,6 +179,18 @@ fn every_rule_of_validation_can_fail() {
         ("portable", "mcp.json", "\"env\": {}", "\"env\": {\"PLUGIN_ROOT\": \"x\"}"),
         ("portable", "mcp.json", "\"env\": {}", "\"cwd\": \"/tmp\""),
         ("portable", "mcp.json", "./bin/mem0-code", "/opt/mem0-code"),
+        (
+            "portable",
+            "mcp.json",
+            "\"mem0\": {",
+            "\"web\": {\"type\": \"sse\", \"url\": \"http://example.com/\"}, \"mem0\": {",
+        ),
+        (
+            "portable",
+            "mcp.json",
+            "\"mem0\": {",
+            "\"web\": {\"type\": \"sse\", \"url\": \"https://example.com/\", \"headers\": {\"A\": \"1\", \"a\": \"2\"}}, \"mem0\": {",
+        ),
         ("portable", "skills/search/SKILL.md", "description: ", "argument-hint: x\ndescription: "),
         ("portable", "skills/search/SKILL.md", "---\n", "\u{feff}---\n"),
     ];

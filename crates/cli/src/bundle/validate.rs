@@ -177,6 +177,12 @@ impl Check<'_> {
     fn servers(&mut self, path: &str, value: &Value) {
         let servers = value["mcpServers"].as_object();
         for (name, server) in servers.into_iter().flatten() {
+            let headers = server["headers"].as_object().into_iter().flat_map(|headers| headers.keys());
+            let mut headers: Vec<String> = headers.map(|header| header.to_lowercase()).collect();
+            headers.sort();
+            if headers.windows(2).any(|pair| pair[0] == pair[1]) {
+                self.say(path, &format!("the server `{name}` has a header twice"));
+            }
             // Servers that are reached over HTTP have none.
             let Some(command) = server["command"].as_str() else { continue };
             let root = self.package.root;
