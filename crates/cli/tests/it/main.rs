@@ -7,3 +7,4 @@ mod cases;
 mod faults;
 mod process;
 mod review;
+mod wiring;
