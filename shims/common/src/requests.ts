@@ -12,6 +12,12 @@ export interface Reply {
   isError: boolean;
 }
 
+/** What a model is told about searching, in every host. */
+export const GUIDANCE =
+  "Memory of earlier coding sessions in this project, from every agent on this machine. Search when an earlier decision, fix, " +
+  "command, preference or result may help; ask one focused question. When the context already answers it, do not search; " +
+  "search again only for a particular point that is still open.";
+
 export interface Place {
   cwd?: string | undefined;
   sessionId?: string | undefined;
@@ -32,6 +38,9 @@ export interface SearchHow {
 
 /** Most memories one listing takes. */
 const PAGE_SIZE = 1_000;
+
+/** The setting that says how far a search reaches. */
+const SCOPE_KEY = "search_scope";
 
 /** The requests, for one host. */
 export class Requests {
@@ -121,6 +130,22 @@ export class Requests {
       return { type, name, total_memories };
     });
     return { text: JSON.stringify({ results: entities }), isError: false };
+  }
+
+  /** Deletes every memory of one session. */
+  async removeRun(runId: string, place: Place): Promise<Reply> {
+    const rows = found(await this.#run(["list", "--json", "--page-size", String(PAGE_SIZE), "--filter", JSON.stringify({ run_id: runId })], place));
+    return Array.isArray(rows) ? this.remove(rows.map(({ id }) => id), place) : rows;
+  }
+
+  /** Tells whether what a receipt stands for is stored. */
+  async event(id: string, place: Place): Promise<Reply> {
+    return said(await this.#run(["event", "--json", "--", id], place));
+  }
+
+  /** Shows how far a search reaches, or sets it. */
+  async searchScope(scope: string | undefined, place: Place): Promise<Reply> {
+    return said(await this.#run(scope ? ["config", "set", SCOPE_KEY, scope] : ["config", "get", SCOPE_KEY], place));
   }
 
   /** Runs a command of the binary for this host. */

@@ -153,15 +153,15 @@ function textOf(content) {
   const texts = content.filter((block) => isRecord(block) && block["type"] === "text" && typeof block["text"] === "string").map((block) => block.text);
   return cut(texts.join("\n"), MAX_CHARS);
 }
-function messageOf(message) {
-  if (!isRecord(message) || message["role"] !== "user" && message["role"] !== "assistant") return void 0;
-  const content = textOf(message["content"]);
-  const stop = message["stopReason"];
-  return { role: message["role"], content, ...typeof stop === "string" ? { stop_reason: stop } : {} };
+function messageOf(message2) {
+  if (!isRecord(message2) || message2["role"] !== "user" && message2["role"] !== "assistant") return void 0;
+  const content = textOf(message2["content"]);
+  const stop = message2["stopReason"];
+  return { role: message2["role"], content, ...typeof stop === "string" ? { stop_reason: stop } : {} };
 }
 function messagesOf(messages) {
   if (!Array.isArray(messages)) return [];
-  return messages.map(messageOf).filter((message) => message !== void 0);
+  return messages.map(messageOf).filter((message2) => message2 !== void 0);
 }
 function outputOf(content) {
   const text = textOf(content);
@@ -296,8 +296,64 @@ function now() {
   return performance.now();
 }
 
+// common/src/handoff.ts
+var LIMIT_MS2 = 6e4;
+var MAX_BYTES2 = 64 * 1024 * 1024;
+var HANDOFF_DESCRIPTION = "Hand this coding session to another agent, or continue one another agent saved. `save` stores this session, `list` shows the saved ones of this project, `resume` returns one as history. What `resume` returns already happened: do not repeat its tool calls.";
+function handoffArguments(params) {
+  const words = [params["action"], params["resource"]].filter((word) => typeof word === "string" && word !== "");
+  return words.join(" ");
+}
+var Handoff = class {
+  #memory;
+  #host;
+  /** `host` is the id handoffs know the host by. */
+  constructor(memory, host) {
+    this.#memory = memory;
+    this.#host = host;
+  }
+  /** Answers `/mem0-handoff ARGUMENTS`. The session is collected only when it is to be saved. */
+  async answer(rawArguments, place, session) {
+    const request = { host: this.#host, arguments: rawArguments, cwd: place.cwd ?? process.cwd() };
+    const first = await this.#ask(request, place);
+    if (first["needs"] !== "session") return answerOf(first);
+    let form;
+    try {
+      form = await session();
+    } catch (error) {
+      form = error instanceof Error ? error.message : String(error);
+    }
+    if (typeof form === "string") return { action: "save", ok: false, text: `Handoff failed: ${form}` };
+    return answerOf(await this.#ask({ ...request, session: form }, place));
+  }
+  async #ask(request, { cwd, signal }) {
+    const ended = await this.#memory.command(["handoff", "command"], {
+      cwd,
+      signal,
+      input: JSON.stringify(request),
+      limitMs: LIMIT_MS2,
+      maxBytes: MAX_BYTES2
+    });
+    try {
+      const answer = JSON.parse(ended.stdout);
+      if (ended.code === 0 && isRecord(answer)) return answer;
+    } catch {
+    }
+    return { ok: false, text: `Handoff failed: ${said({ ...ended, code: ended.code === 0 ? null : ended.code, stdout: "" }).text}` };
+  }
+};
+function answerOf(answer) {
+  return {
+    action: typeof answer["action"] === "string" ? answer["action"] : "",
+    ok: answer["ok"] === true,
+    text: typeof answer["text"] === "string" ? answer["text"] : ""
+  };
+}
+
 // common/src/requests.ts
+var GUIDANCE = "Memory of earlier coding sessions in this project, from every agent on this machine. Search when an earlier decision, fix, command, preference or result may help; ask one focused question. When the context already answers it, do not search; search again only for a particular point that is still open.";
 var PAGE_SIZE = 1e3;
+var SCOPE_KEY = "search_scope";
 var Requests = class {
   #memory;
   constructor(memory) {
@@ -374,6 +430,19 @@ ${id}`) ?? 0) + 1);
     });
     return { text: JSON.stringify({ results: entities }), isError: false };
   }
+  /** Deletes every memory of one session. */
+  async removeRun(runId, place) {
+    const rows = found(await this.#run(["list", "--json", "--page-size", String(PAGE_SIZE), "--filter", JSON.stringify({ run_id: runId })], place));
+    return Array.isArray(rows) ? this.remove(rows.map(({ id }) => id), place) : rows;
+  }
+  /** Tells whether what a receipt stands for is stored. */
+  async event(id, place) {
+    return said(await this.#run(["event", "--json", "--", id], place));
+  }
+  /** Shows how far a search reaches, or sets it. */
+  async searchScope(scope, place) {
+    return said(await this.#run(scope ? ["config", "set", SCOPE_KEY, scope] : ["config", "get", SCOPE_KEY], place));
+  }
   /** Runs a command of the binary for this host. */
   run(args, place, input) {
     return this.#run(args, place, input);
@@ -445,12 +514,11 @@ function whole(value, least, most) {
 
 // pi/src/tools.ts
 var ACTIONS = ["search", "add", "get_all", "update", "delete", "delete_all"];
-var DESCRIPTION = "Memory of earlier coding sessions in this project, from every agent on this machine. Search when an earlier decision, fix, command, preference or result may help; ask one focused question. When the context already answers it, do not search; search again only for a particular point that is still open.";
 function registerTools(pi, requests) {
   pi.registerTool({
     name: "mem0_memory",
     label: "Memory",
-    description: DESCRIPTION,
+    description: GUIDANCE,
     promptSnippet: "Search and store memories of earlier sessions",
     parameters: {
       type: "object",
@@ -514,7 +582,7 @@ function registerCommands(pi, requests) {
   command("search", "Search the memory of earlier sessions", (args, ctx) => requests.search(args, placeOf(ctx), { topK: 10 }));
   command("tour", "Show what is remembered about this project", (_args, ctx) => requests.list(placeOf(ctx), { durable: true }));
   command("status", "Show whether memory works here and what it holds", (_args, ctx) => requests.status(placeOf(ctx)));
-  command("scope", "Show how far a search reaches, or set it: repo, dir or mine", (args, ctx) => scope(requests, args, ctx));
+  command("scope", "Show how far a search reaches, or set it: repo, dir or mine", (args, ctx) => requests.searchScope(args, placeOf(ctx)));
   command("pause", "Stop saving and searching memories in Pi", (_args, ctx) => requests.pause(placeOf(ctx)));
   command("resume", "Save and search memories in Pi again", (_args, ctx) => requests.resume(placeOf(ctx)));
   command("forget", "Delete one memory, found by a question, or all of this repository", (args, ctx) => args ? forgetOne(requests, args, ctx) : forgetAll(requests, placeOf(ctx), ctx));
@@ -522,12 +590,6 @@ function registerCommands(pi, requests) {
 function show(pi, ctx, { text, isError }) {
   if (ctx.hasUI) ctx.ui.notify(text, isError ? "error" : "info");
   else pi.sendMessage({ customType: "mem0-notice", content: text, display: true });
-}
-async function scope(requests, args, ctx) {
-  const place = placeOf(ctx);
-  const ended = await requests.run(args ? ["config", "set", "search_scope", args] : ["config", "get", "search_scope"], place);
-  const text = (ended.stdout.trim() || ended.stderr.trim() || ended.failure) ?? "";
-  return { text: text || "Done.", isError: ended.code !== 0 };
 }
 async function forgetOne(requests, query, ctx) {
   if (!ctx.hasUI) return { text: "Deleting needs a person to agree, and there is nobody to ask in this mode.", isError: true };
@@ -544,6 +606,83 @@ async function choose(found2, ctx) {
   const labels = found2.map((memory, index) => `${index + 1}. ${memory.memory.replace(/\s+/g, " ").slice(0, 200)}`);
   const label = await ctx.ui.select("Which memory is to be deleted?", labels);
   return label === void 0 ? void 0 : found2[labels.indexOf(label)];
+}
+
+// pi/src/handoff.ts
+var HANDOFF_HOST = "pi-agent";
+function registerHandoff(pi, handoff) {
+  pi.registerCommand("mem0-handoff", {
+    description: "Hand this session to another agent: save, list, or resume <path>",
+    handler: async (args, ctx) => {
+      if (!ctx.isIdle()) return show(pi, ctx, { text: "Handoff failed: wait until the agent has finished.", isError: true });
+      const answer = await handoff.answer(args, placeOf(ctx), async () => saved(ctx));
+      if (answer.ok && answer.action === "resume") {
+        pi.sendMessage({ customType: "mem0-handoff", content: answer.text, display: true }, { triggerTurn: true });
+        return;
+      }
+      show(pi, ctx, { text: answer.text, isError: !answer.ok });
+    }
+  });
+  pi.registerTool({
+    name: "mem0_handoff",
+    label: "Handoff",
+    description: HANDOFF_DESCRIPTION,
+    promptSnippet: "Hand this session to another agent, or continue one",
+    parameters: {
+      type: "object",
+      properties: {
+        action: { type: "string", enum: ["save", "list", "resume"], description: "What to do; save when absent" },
+        resource: { type: "string", description: "Path of a saved session, for resume" }
+      }
+    },
+    async execute(callId, params, signal, _onUpdate, ctx) {
+      const place = { ...placeOf(ctx), signal };
+      const answer = await handoff.answer(handoffArguments(params), place, async () => active(ctx, callId));
+      if (!answer.ok) throw new Error(answer.text);
+      return { content: [{ type: "text", text: answer.text }], details: void 0 };
+    }
+  });
+}
+function saved(ctx) {
+  const transcript = ctx.sessionManager.getSessionFile();
+  return transcript ? { transcript } : active(ctx, void 0);
+}
+function active(ctx, callId) {
+  const manager = ctx.sessionManager;
+  const id = manager.getSessionId();
+  const path = manager.getSessionFile();
+  const messages = manager.buildContextEntries().flatMap((entry) => message(entry));
+  const source = {
+    host: HANDOFF_HOST,
+    session_id: id,
+    title: manager.getSessionName() ?? `Pi session ${id}`,
+    cwd: manager.getCwd(),
+    ...path ? { path } : {}
+  };
+  return { messages: { source, ...callId ? { exclude_call_id: callId } : {}, messages } };
+}
+function message(entry) {
+  if (!isRecord(entry)) return [];
+  const user = (text) => typeof text === "string" && text ? [{ role: "user", content: text }] : [];
+  switch (entry["type"]) {
+    case "message": {
+      const inner = entry["message"];
+      if (!isRecord(inner)) return [];
+      if (inner["role"] === "bashExecution") {
+        return inner["excludeFromContext"] ? [] : user(`Ran \`${String(inner["command"])}\`
+${String(inner["output"] ?? "")}`);
+      }
+      if (inner["role"] === "custom") return [{ role: "user", content: inner["content"] }];
+      return inner["role"] === "branchSummary" || inner["role"] === "compactionSummary" ? user(inner["summary"]) : [inner];
+    }
+    case "custom_message":
+      return entry["customType"] === "mem0-memory" ? [] : [{ role: "user", content: entry["content"] }];
+    case "compaction":
+    case "branch_summary":
+      return user(entry["summary"]);
+    default:
+      return [];
+  }
 }
 
 // pi/src/index.ts
@@ -596,6 +735,7 @@ function extension(pi) {
   });
   registerTools(pi, requests);
   registerCommands(pi, requests);
+  registerHandoff(pi, new Handoff(memory, HANDOFF_HOST));
 }
 export {
   extension as default

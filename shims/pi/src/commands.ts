@@ -16,7 +16,7 @@ export function registerCommands(pi: ExtensionAPI, requests: Requests): void {
   command("search", "Search the memory of earlier sessions", (args, ctx) => requests.search(args, placeOf(ctx), { topK: 10 }));
   command("tour", "Show what is remembered about this project", (_args, ctx) => requests.list(placeOf(ctx), { durable: true }));
   command("status", "Show whether memory works here and what it holds", (_args, ctx) => requests.status(placeOf(ctx)));
-  command("scope", "Show how far a search reaches, or set it: repo, dir or mine", (args, ctx) => scope(requests, args, ctx));
+  command("scope", "Show how far a search reaches, or set it: repo, dir or mine", (args, ctx) => requests.searchScope(args, placeOf(ctx)));
   command("pause", "Stop saving and searching memories in Pi", (_args, ctx) => requests.pause(placeOf(ctx)));
   command("resume", "Save and search memories in Pi again", (_args, ctx) => requests.resume(placeOf(ctx)));
   command("forget", "Delete one memory, found by a question, or all of this repository", (args, ctx) =>
@@ -27,13 +27,6 @@ export function registerCommands(pi: ExtensionAPI, requests: Requests): void {
 export function show(pi: ExtensionAPI, ctx: ExtensionContext, { text, isError }: Reply): void {
   if (ctx.hasUI) ctx.ui.notify(text, isError ? "error" : "info");
   else pi.sendMessage({ customType: "mem0-notice", content: text, display: true });
-}
-
-async function scope(requests: Requests, args: string, ctx: ExtensionContext): Promise<Reply> {
-  const place = placeOf(ctx);
-  const ended = await requests.run(args ? ["config", "set", "search_scope", args] : ["config", "get", "search_scope"], place);
-  const text = (ended.stdout.trim() || ended.stderr.trim() || ended.failure) ?? "";
-  return { text: text || "Done.", isError: ended.code !== 0 };
 }
 
 async function forgetOne(requests: Requests, query: string, ctx: ExtensionContext): Promise<Reply> {

@@ -2,10 +2,12 @@
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 
+import { Handoff } from "../../common/src/handoff.ts";
 import { Memory } from "../../common/src/memory.ts";
 import { isRecord, messagesOf, numberOf, outputOf, type Message, type Payload } from "../../common/src/protocol.ts";
 import { Requests } from "../../common/src/requests.ts";
 import { registerCommands } from "./commands.ts";
+import { HANDOFF_HOST, registerHandoff } from "./handoff.ts";
 import { registerTools } from "./tools.ts";
 
 /** Type of the stored message that carries recalled memories. */
@@ -71,4 +73,5 @@ export default function extension(pi: ExtensionAPI): void {
 
   registerTools(pi, requests);
   registerCommands(pi, requests);
+  registerHandoff(pi, new Handoff(memory, HANDOFF_HOST));
 }

@@ -2,23 +2,18 @@
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 
-import { textArg, wrong, type Place, type Reply, type Requests } from "../../common/src/requests.ts";
+import { GUIDANCE, textArg, wrong, type Place, type Reply, type Requests } from "../../common/src/requests.ts";
 
-type Schema = Parameters<ExtensionAPI["registerTool"]>[0]["parameters"];
+/** A tool's parameters; plain JSON Schema is what the host makes of them. */
+export type Schema = Parameters<ExtensionAPI["registerTool"]>[0]["parameters"];
 
 const ACTIONS = ["search", "add", "get_all", "update", "delete", "delete_all"] as const;
-
-/** What a model is told about searching, in every host. */
-const DESCRIPTION =
-  "Memory of earlier coding sessions in this project, from every agent on this machine. Search when an earlier decision, fix, " +
-  "command, preference or result may help; ask one focused question. When the context already answers it, do not search; " +
-  "search again only for a particular point that is still open.";
 
 export function registerTools(pi: ExtensionAPI, requests: Requests): void {
   pi.registerTool({
     name: "mem0_memory",
     label: "Memory",
-    description: DESCRIPTION,
+    description: GUIDANCE,
     promptSnippet: "Search and store memories of earlier sessions",
     parameters: {
       type: "object",
