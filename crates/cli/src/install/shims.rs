@@ -18,8 +18,21 @@ pub(super) struct Shim {
 /// The module of every package, as a path inside it.
 pub(super) const MODULE: &str = "dist/index.js";
 
+macro_rules! shim {
+    ($host:literal: $($path:literal),* $(,)?) => {
+        Shim {
+            host: $host,
+            files: &[$(($path, include_str!(concat!("../../../../shims/", $host, "/", $path)))),*],
+        }
+    };
+}
+
 /// Every shim that was built in.
-pub(super) const SHIMS: &[Shim] = &[];
+pub(super) const SHIMS: &[Shim] = &[
+    shim!("deepseek": "dist/index.js", "package.json"),
+    shim!("opencode": "dist/index.js", "package.json"),
+    shim!("pi": "dist/index.js", "package.json"),
+];
 
 /// The file that tells a module where the program is: one line, an absolute path.
 const PATH_FILE: &str = "mem0-code.path";
