@@ -75,6 +75,14 @@ export async function scenario(run) {
       expect(new Set(all.flat()).size === 1, 'the block changed within a session', [...new Set(all.flat())]);
     });
   }
+  if (host.id === 'deepseek') {
+    // The host reads some prompt texts as templates and gives up on a whole prompt when one is malformed.
+    await check('braces', stored, async () => {
+      await run.talk(host, { cwd: gadgets, prompt: `Please note: the gadget release reads \${{ env.GADGET_TAG }} and {{ page }} from its template.` });
+      await run.settle(host);
+      return recalled(run, host, gadgets, '{{ page }}', 'What does the gadget release read from its template?');
+    });
+  }
   await check('injected-text-is-not-stored', ['recall'], async () => {
     await run.settle(host);
     const rows = product.since(host, 0).filter((row) => row.payload_json.includes('<mem0-memory'));

@@ -126,7 +126,7 @@ export const SHIM_HOSTS = {
       });
     },
     async put(lab, host, folder) {
-      await hostCommand(lab, host, ['plugins', 'install', '--link', folder, '--force']);
+      await hostCommand(lab, host, ['plugins', 'install', '--link', folder, '--force', '--accept-capabilities']);
       const config = readOpenClaw(lab);
       const plugins = config.plugins ?? {};
       const entry = { ...plugins.entries?.[PACKAGE_ID], enabled: true, hooks: { allowConversationAccess: true } };
@@ -136,13 +136,13 @@ export const SHIM_HOSTS = {
       });
     },
     // The workspace is the agent's, not the caller's folder: it is set for each session.
-    argv(command, { prompt, resume, lab, cwd, limitS = 110, args = [] }) {
+    argv(command, { prompt, resume, lab, cwd, limitS = 300, args = [] }) {
       const config = readOpenClaw(lab);
       writeOpenClaw(lab, { ...config, agents: { defaults: { workspace: cwd, model: { primary: 'scripted/scripted' }, skipBootstrap: true } } });
       lab.openclawKey = resume ? lab.openclawKey : `agent:main:lab${(lab.openclawCount = (lab.openclawCount ?? 0) + 1)}`;
       return [...command, 'agent', '--local', '--agent', 'main', '--session-key', lab.openclawKey, '--message', prompt, '--timeout', String(limitS), ...args];
     },
-    limitMs: 180_000,
+    limitMs: 400_000,
   },
 };
 

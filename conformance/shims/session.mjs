@@ -1,6 +1,6 @@
 // One run in one lab: the packed packages in their hosts, and sessions.
 
-import { copyFileSync, chmodSync, existsSync, mkdirSync, writeFileSync, readdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packHost } from '../../shims/scripts/pack.mjs';
@@ -8,7 +8,6 @@ import { hostCache } from '../hosts.mjs';
 import { fences } from '../conversation.mjs';
 import { Product } from '../product.mjs';
 import { expect } from '../suite.mjs';
-import { cpSync } from 'node:fs';
 
 export class ShimRun {
   #count = 0;
@@ -34,7 +33,7 @@ export class ShimRun {
     mkdirSync(folder, { recursive: true });
     const done = await this.lab.run(['tar', 'xzf', archive, '--strip-components=1', '-C', folder]);
     expect(done.code === 0, 'the package cannot be unpacked', done.stderr);
-    await this.#prepare(host);
+    this.#prepare(host);
     await host.put(this.lab, host, folder);
     return folder;
   }
@@ -47,6 +46,7 @@ export class ShimRun {
     const argv = host.argv(host.installed, { prompt, resume, lab, cwd, args });
     const done = await lab.run(argv, { cwd, limitMs: limitMs ?? host.limitMs ?? 120_000, env: { ...host.env(lab), ...env } });
     writeFileSync(join(lab.root, `${name}.out`), `${done.stdout}\n--- stderr\n${done.stderr}`);
+    this.#keepConfig(host);
     const session = { ...done, name, requests: lab.model.of(name), stepsLeft: lab.model.left };
     const seen = () => `exit ${done.code}\nstdout: ${done.stdout.slice(-1500)}\nstderr: ${done.stderr.slice(-1500)}`;
     if (!mayFail) {
@@ -71,14 +71,27 @@ export class ShimRun {
     return stdout.split('\n').filter((line) => line.includes(this.lab.root) && pattern.test(line));
   }
 
-  /** OpenCode installs its plugin types before its first request; one run's result is kept for the next. */
-  async #prepare(host) {
-    if (host.id !== 'opencode') return;
-    const kept = join(hostCache(), `opencode-${host.version}-config`);
-    const config = join(this.lab.home, '.config', 'opencode');
-    if (existsSync(kept)) {
-      for (const name of readdirSync(kept)) cpSync(join(kept, name), join(config, name), { recursive: true, verbatimSymlinks: true });
+  // OpenCode installs its plugin types from the registry before its first request: what one run installed is kept for the
+  // next, so that only the very first one needs the registry.
+  #config(host) {
+    return { kept: join(hostCache(), `${host.id}-${host.version}-config`), config: join(this.lab.home, '.config', 'opencode') };
+  }
+
+  #prepare(host) {
+    const { kept, config } = this.#config(host);
+    if (host.id !== 'opencode' || !existsSync(kept)) return;
+    for (const name of readdirSync(kept)) cpSync(join(kept, name), join(config, name), { recursive: true, verbatimSymlinks: true });
+  }
+
+  #keepConfig(host) {
+    const { kept, config } = this.#config(host);
+    if (host.id !== 'opencode' || existsSync(kept) || !existsSync(join(config, 'node_modules'))) return;
+    const staging = `${kept}.${process.pid}.part`;
+    for (const name of readdirSync(config).filter((one) => one !== 'opencode.json')) {
+      cpSync(join(config, name), join(staging, name), { recursive: true, verbatimSymlinks: true });
     }
+    if (existsSync(staging) && !existsSync(kept)) renameSync(staging, kept);
+    rmSync(staging, { recursive: true, force: true });
   }
 }
 

@@ -349,7 +349,9 @@ fn try_all(bytes: &[u8], since: &Since) {
         for native in natives() {
             let _ = (host.normalize)(native, bytes);
         }
-        let _ = read(host, "s1", &[bytes, b"\n"].concat(), since);
+        if host.transcript.is_some() {
+            let _ = read(host, "s1", &[bytes, b"\n"].concat(), since);
+        }
     }
 }
 

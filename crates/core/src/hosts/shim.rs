@@ -46,12 +46,24 @@ pub(crate) struct Manners {
     /// Tells whether a cleaned message is of no use to anybody.
     pub(crate) is_noise: fn(role: &str, text: &str) -> bool,
     /// Sorts the messages of a `turn-end` into what came before the turn and what belongs to it.
-    pub(crate) split: fn(Vec<Said>) -> (Vec<Said>, Vec<Said>),
+    pub(crate) split: fn(Vec<Said>) -> Told,
+}
+
+/// The messages of a `turn-end`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// What came before the turn.
+    pub(crate) earlier: Vec<Said>,
+    /// What was said in it.
+    pub(crate) turn: Vec<Said>,
 }
 
 /// A host that adds nothing of its own to texts and tells a turn's own messages alone.
-pub(crate) const PLAIN: Manners =
-    Manners { clean: |text| Cow::Borrowed(text), is_noise: |_, _| false, split: |said| (Vec::new(), said) };
+pub(crate) const PLAIN: Manners = Manners {
+    clean: |text| Cow::Borrowed(text),
+    is_noise: |_, _| false,
+    split: |turn| Told { earlier: Vec::new(), turn },
+};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -112,11 +124,11 @@ pub(crate) fn normalize(manners: &Manners, native: &str, payload: &[u8]) -> Resu
             None => return Err(PayloadError::Field { field: "tool", expected: "an object" }),
         },
         "turn-end" if payload.outcome.get().is_none_or(|outcome| outcome == "completed") => {
-            let (earlier, said) = (manners.split)(said(manners, payload.messages.0.unwrap_or_default()));
-            if said.is_empty() {
+            let told = (manners.split)(said(manners, payload.messages.0.unwrap_or_default()));
+            if told.turn.is_empty() {
                 return Ok(None);
             }
-            EventKind::Turn { earlier, said }
+            EventKind::Turn { earlier: told.earlier, said: told.turn }
         }
         "pre-compact" => EventKind::Compaction,
         "session-end" => EventKind::SessionEnd,

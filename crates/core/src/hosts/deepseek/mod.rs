@@ -12,7 +12,7 @@ pub const SPEC: HostSpec = HostSpec {
     name: "DeepSeek Harness",
     hooks: shim::HOOKS,
     normalize,
-    render,
+    render: shim::render,
     context_limit: ContextLimit::Utf16(100_000),
     transcript: None,
     outcomes_in_transcript: false,
@@ -24,32 +24,4 @@ pub const SPEC: HostSpec = HostSpec {
 
 fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, PayloadError> {
     shim::normalize(&shim::PLAIN, native_event, payload)
-}
-
-/// The host reads prompt texts as templates and gives up on a whole prompt when `{{` begins no variable of its own.
-fn render(native_event: &str, context: &str) -> Vec<u8> {
-    let mut literal = context.to_owned();
-    // Once is not enough: breaking the first pair of three braces leaves a pair.
-    while literal.contains("{{") {
-        literal = literal.replace("{{", "{ {");
-    }
-    shim::render(native_event, &literal)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_text_of_ours_is_a_template() {
-        for (context, expected) in [
-            ("plain {x}", "plain {x}"),
-            ("${{ secrets.KEY }}", "${ { secrets.KEY }}"),
-            ("{{{a}}}", "{ { {a}}}"),
-            ("{{{{", "{ { { {"),
-        ] {
-            let printed = String::from_utf8(render("prompt", context)).unwrap();
-            assert_eq!(printed, serde_json::json!({ "context": expected }).to_string());
-        }
-    }
 }

@@ -8,7 +8,7 @@ pub(super) mod session;
 
 use crate::event::Event;
 use crate::host::{ContextLimit, HostSpec, PayloadError};
-use crate::hosts::shim::{self, Manners};
+use crate::hosts::shim::{self, Manners, Told};
 use crate::transcript::Said;
 
 /// OpenClaw as data.
@@ -38,7 +38,7 @@ fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, Payloa
 
 /// The host tells the whole conversation: the turn begins at its last prompt. Of what came before, the recent messages
 /// count, and answers that sum up work.
-fn split(mut said: Vec<Said>) -> (Vec<Said>, Vec<Said>) {
+fn split(mut said: Vec<Said>) -> Told {
     let start = said.iter().rposition(|message| message.role == "user").unwrap_or(0);
     let turn = said.split_off(start);
     let recent = said.len().saturating_sub(N_RECENT);
@@ -47,7 +47,7 @@ fn split(mut said: Vec<Said>) -> (Vec<Said>, Vec<Said>) {
         index += 1;
         index > recent || (message.role == "assistant" && noise::is_summary(&message.content))
     });
-    (said, turn)
+    Told { earlier: said, turn }
 }
 
 #[cfg(test)]
@@ -66,10 +66,11 @@ mod tests {
         let recent: Vec<Said> = all[3..].to_vec();
         let turn = [said("user", "now"), said("assistant", "first"), said("assistant", "done")];
         all.extend(turn.clone());
-        let (earlier, this) = split(all);
+        let Told { earlier, turn: this } = split(all);
         assert_eq!(this, turn);
         assert_eq!(earlier, [vec![said("assistant", "## Changes Made\n- parser")], recent].concat());
-        assert_eq!(split(vec![]), (vec![], vec![]));
-        assert_eq!(split(vec![said("assistant", "a")]), (vec![], vec![said("assistant", "a")]));
+        assert_eq!(split(vec![]), Told { earlier: vec![], turn: vec![] });
+        let alone = vec![said("assistant", "a")];
+        assert_eq!(split(alone.clone()), Told { earlier: vec![], turn: alone });
     }
 }
