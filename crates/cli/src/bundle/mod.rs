@@ -366,6 +366,9 @@ fn compare(files: &Files, folder: &Path, origin: impl Fn(&str) -> &'static str, 
         }
         let what = match std::fs::read(&target) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => "missing".to_owned(),
+            Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => {
+                "missing: a folder has its name".to_owned()
+            }
             Err(error) => format!("missing: {error}"),
             Ok(bytes) if bytes != file.bytes => format!("stale: differs from what {} gives", origin(path)),
             Ok(_) if file.executable && !fsx::is_program(&target) => "not executable".to_owned(),

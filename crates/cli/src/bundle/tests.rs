@@ -49,7 +49,7 @@ fn the_check_names_every_damage_and_sync_mends_it() {
         ("skills/pause/SKILL.md", remove, "missing"),
         ("skills/pause/SKILL.md", edit, "stale: differs from what templates/skills/pause/SKILL.md.tmpl gives"),
         ("skills/pause/SKILL.md", cut, "stale: differs from what templates/skills/pause/SKILL.md.tmpl gives"),
-        ("skills/pause/SKILL.md", folder, "missing: "),
+        ("skills/pause/SKILL.md", folder, "missing: a folder has its name"),
         ("skills/pause/SKILL.md", link_out, "a symbolic link to "),
         ("skills", link_out, "out of the package"),
         ("bin/mem0-code", lock, "not executable"),
