@@ -45,7 +45,7 @@ fn the_check_names_every_damage_and_sync_mends_it() {
     let root = &root.path().canonicalize().unwrap();
     sync(root).unwrap();
     assert_eq!(whats(&check(root).unwrap(), root), Vec::<String>::new());
-    let rows: &[(&str, Damage, &str)] = &[
+    let rows: &[(&'static str, Damage, &str)] = &[
         ("skills/pause/SKILL.md", remove, "missing"),
         ("skills/pause/SKILL.md", edit, "stale: differs from what templates/skills/pause/SKILL.md.tmpl gives"),
         ("skills/pause/SKILL.md", cut, "stale: differs from what templates/skills/pause/SKILL.md.tmpl gives"),
@@ -58,25 +58,29 @@ fn the_check_names_every_damage_and_sync_mends_it() {
         ("skills/extra.md", add, "extra: nothing generates it"),
         ("link.md", link_in, "a symbolic link to README.md: a package holds none"),
     ];
-    for package in packages::PACKAGES {
-        let manifest: &[(&str, Damage, &str)] =
-            &[(package.manifest, remove, "missing"), (package.manifest, edit, "stale")];
-        for (path, damage, expected) in rows.iter().chain(manifest) {
-            let path = root.join(COMMITTED).join(package.folder).join(path);
-            damage(&path);
-            let problems = check(root).unwrap();
-            let named: Vec<_> = problems.iter().filter(|problem| problem.path == path).collect();
+    let damage_all = |place: fn(&packages::Package, &'static str) -> &'static str,
+                      row: &(&'static str, Damage, &str)| {
+        let (path, damage, expected) = row;
+        let path_in =
+            |package: &packages::Package| root.join(COMMITTED).join(package.folder).join(place(package, path));
+        let paths: Vec<PathBuf> = packages::PACKAGES.iter().map(path_in).collect();
+        paths.iter().for_each(|path| damage(path));
+        let problems = check(root).unwrap();
+        for path in &paths {
+            let named: Vec<_> = problems.iter().filter(|problem| problem.path == *path).collect();
             assert!(
                 named.len() == 1 && named[0].what.contains(expected),
                 "{} should be `{expected}`: {problems:?}",
                 path.display()
             );
-            let shown = crate::commands::bundle::tell(&problems, "");
-            assert!(matches!(shown, crate::report::Ending::Failed));
-            sync(root).unwrap();
-            assert_eq!(check(root).unwrap(), [], "{}", path.display());
         }
-    }
+        assert!(matches!(crate::commands::bundle::tell(&problems, ""), crate::report::Ending::Failed));
+        sync(root).unwrap();
+        assert_eq!(check(root).unwrap(), [], "after {expected}");
+    };
+    rows.iter().for_each(|row| damage_all(|_, path| path, row));
+    damage_all(|package, _| package.manifest, &("", remove, "missing"));
+    damage_all(|package, _| package.manifest, &("", edit, "stale"));
 }
 
 #[test]
