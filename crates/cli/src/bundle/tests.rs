@@ -300,6 +300,41 @@ fn skills_name_the_host_and_the_program() {
     }
 }
 
+/// Every command line in a skill is one that the program takes.
+#[test]
+fn skills_run_commands_that_exist() {
+    use clap::{CommandFactory, Parser};
+    let program = crate::cli::Cli::command();
+    let mut n_commands = 0;
+    for package in packages::PACKAGES {
+        let cli = format!("{} --harness \"{}\" ", package.skill_program, package.host);
+        for (path, file) in render(package.host, &Program::Launcher).unwrap() {
+            let text = String::from_utf8_lossy(&file.bytes).into_owned();
+            for line in text.lines().filter(|_| path.starts_with("skills/")) {
+                // A rule of the front matter has a pattern where the arguments are.
+                let Some((_, rest)) = line.split_once(&cli).filter(|_| !line.starts_with("allowed-tools")) else {
+                    continue;
+                };
+                let rest = rest.split(['`', '<']).next().unwrap().trim_end().replace("SOURCE_HOST", "codex");
+                let words: Vec<&str> = rest.split_whitespace().map(|word| word.trim_matches('"')).collect();
+                // What stands for an argument was cut off where it began.
+                let tail = (rest.ends_with('"') && rest.matches('"').count() % 2 == 1).then_some("x");
+                let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).chain(tail).collect();
+                n_commands += 1;
+                if program.find_subcommand(words[0]).is_none() {
+                    assert_eq!(words[0], "handoff", "{path}: {line}");
+                    continue;
+                }
+                let arguments = ["mem0-code", "--harness", package.host].into_iter().chain(words.iter().copied());
+                if let Err(error) = crate::cli::Cli::try_parse_from(arguments) {
+                    panic!("{} {path}: {words:?}: {error}", package.host);
+                }
+            }
+        }
+    }
+    assert!(n_commands >= 60, "only {n_commands} commands were found");
+}
+
 /// Claude Code saves a session before the model is asked, so the command and the rule that permits it have to agree.
 #[test]
 fn a_handoff_is_saved_at_once_where_the_host_can() {
