@@ -31,7 +31,7 @@ fn the_check_names_every_damage_and_sync_mends_it() {
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
     };
     let link_out: Damage = |path| {
-        let packages = path.ancestors().find(|parent| parent.ends_with(COMMITTED)).unwrap();
+        let packages = path.ancestors().find(|parent| parent.ends_with(committed::FOLDER)).unwrap();
         let outside = tempfile::tempdir_in(packages.parent().unwrap()).unwrap().keep().join("outside");
         std::fs::rename(path, &outside).unwrap();
         symlink(&outside, path).unwrap();
@@ -62,7 +62,7 @@ fn the_check_names_every_damage_and_sync_mends_it() {
                       row: &(&'static str, Damage, &str)| {
         let (path, damage, expected) = row;
         let path_in =
-            |package: &packages::Package| root.join(COMMITTED).join(package.folder).join(place(package, path));
+            |package: &packages::Package| root.join(committed::FOLDER).join(package.folder).join(place(package, path));
         let paths: Vec<PathBuf> = packages::PACKAGES.iter().map(path_in).collect();
         paths.iter().for_each(|path| damage(path));
         let problems = check(root).unwrap();
@@ -500,6 +500,51 @@ fn the_launcher_looks_in_order() {
     }
     let named = package.program("named/it's");
     assert_eq!(package.run(&hook, &[("MEM0_CODE_BIN", &named)], "{}").1, "named/it's: hook claude-code Stop\n");
+}
+
+/// Every hook and server of every package, started as its host starts it, reaches the program.
+#[test]
+fn what_hosts_start_reaches_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("its home/.gemini/config/plugins/mem0");
+    let program = folder.path().join("its program");
+    fsx::write_atomic(&program, b"#!/bin/sh\necho \"$*\"\n", fsx::Mode::Program).unwrap();
+    for package in packages::PACKAGES {
+        let _ = std::fs::remove_dir_all(&root);
+        build(package.host, &root, None).unwrap();
+        let host_variable = package.root.trim_start_matches("${").trim_end_matches('}');
+        let fill = |text: &str| text.replace(package.root, root.to_str().unwrap());
+        let run = |words: &[String]| {
+            let mut command = Command::new(&words[0]);
+            command.args(&words[1..]).current_dir(&root).env_clear().env("PATH", "/usr/bin:/bin");
+            command.env("HOME", folder.path().join("its home")).env("MEM0_CODE_BIN", &program);
+            if package.root.starts_with('$') {
+                command.env(host_variable, &root);
+            }
+            let output = command.stdin(Stdio::null()).output().unwrap();
+            assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let json = |path: &str| -> serde_json::Value {
+            serde_json::from_slice(&std::fs::read(root.join(path)).unwrap()).unwrap()
+        };
+        let hooks = package.hooks.path().unwrap_or(package.manifest);
+        let registered = validate::registered(&json(hooks));
+        assert_eq!(registered.len(), hooks::of(package.host).unwrap_or_default().len(), "{}", package.host);
+        for (event, command) in registered {
+            let words = ["sh", "-c", &command].map(str::to_owned);
+            assert_eq!(run(&words), format!("hook {} {event}\n", package.host));
+        }
+        let server = &json(package.servers)["mcpServers"]["mem0"];
+        let words = std::iter::once(&server["command"]).chain(server["args"].as_array().unwrap());
+        let mut words: Vec<String> = words.map(|word| word.as_str().unwrap().to_owned()).collect();
+        // Hosts fill in their variable, or take the command from the package's folder.
+        words[0] = if package.root.starts_with('$') { fill(&words[0]) } else { words[0].clone() };
+        if let Some(inside) = words[0].strip_prefix("./") {
+            words[0] = root.join(inside).to_str().unwrap().to_owned();
+        }
+        assert_eq!(run(&words), format!("mcp --host {}\n", package.host));
+    }
 }
 
 #[test]
