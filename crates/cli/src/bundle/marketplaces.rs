@@ -1,7 +1,8 @@
 //! The files at the repository's root by which hosts find the packages in it.
 
+use super::committed::FOLDER;
 use super::ordered::{Json, PLAIN};
-use super::{COMMITTED, DESCRIPTION, File, Files, Problem, schema, validate};
+use super::{DESCRIPTION, File, Files, Problem, schema, validate};
 use std::path::Path;
 
 /// What these files must look like, one definition a host.
@@ -57,7 +58,7 @@ pub(super) fn check(root: &Path) -> Vec<Problem> {
 
 fn folder(host: &str) -> String {
     let folder = super::packages::find(host).map_or(host, |package| package.folder);
-    format!("./{COMMITTED}/{folder}")
+    format!("./{FOLDER}/{folder}")
 }
 
 fn claude() -> Json {

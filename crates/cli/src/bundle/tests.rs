@@ -31,7 +31,7 @@ fn the_check_names_every_damage_and_sync_mends_it() {
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
     };
     let link_out: Damage = |path| {
-        let packages = path.ancestors().find(|parent| parent.ends_with(COMMITTED)).unwrap();
+        let packages = path.ancestors().find(|parent| parent.ends_with(committed::FOLDER)).unwrap();
         let outside = tempfile::tempdir_in(packages.parent().unwrap()).unwrap().keep().join("outside");
         std::fs::rename(path, &outside).unwrap();
         symlink(&outside, path).unwrap();
@@ -45,11 +45,11 @@ fn the_check_names_every_damage_and_sync_mends_it() {
     let root = &root.path().canonicalize().unwrap();
     sync(root).unwrap();
     assert_eq!(whats(&check(root).unwrap(), root), Vec::<String>::new());
-    let rows: &[(&str, Damage, &str)] = &[
+    let rows: &[(&'static str, Damage, &str)] = &[
         ("skills/pause/SKILL.md", remove, "missing"),
         ("skills/pause/SKILL.md", edit, "stale: differs from what templates/skills/pause/SKILL.md.tmpl gives"),
         ("skills/pause/SKILL.md", cut, "stale: differs from what templates/skills/pause/SKILL.md.tmpl gives"),
-        ("skills/pause/SKILL.md", folder, "missing: "),
+        ("skills/pause/SKILL.md", folder, "missing: a folder has its name"),
         ("skills/pause/SKILL.md", link_out, "a symbolic link to "),
         ("skills", link_out, "out of the package"),
         ("bin/mem0-code", lock, "not executable"),
@@ -58,25 +58,29 @@ fn the_check_names_every_damage_and_sync_mends_it() {
         ("skills/extra.md", add, "extra: nothing generates it"),
         ("link.md", link_in, "a symbolic link to README.md: a package holds none"),
     ];
-    for package in packages::PACKAGES {
-        let manifest: &[(&str, Damage, &str)] =
-            &[(package.manifest, remove, "missing"), (package.manifest, edit, "stale")];
-        for (path, damage, expected) in rows.iter().chain(manifest) {
-            let path = root.join(COMMITTED).join(package.folder).join(path);
-            damage(&path);
-            let problems = check(root).unwrap();
-            let named: Vec<_> = problems.iter().filter(|problem| problem.path == path).collect();
+    let damage_all = |place: fn(&packages::Package, &'static str) -> &'static str,
+                      row: &(&'static str, Damage, &str)| {
+        let (path, damage, expected) = row;
+        let path_in =
+            |package: &packages::Package| root.join(committed::FOLDER).join(package.folder).join(place(package, path));
+        let paths: Vec<PathBuf> = packages::PACKAGES.iter().map(path_in).collect();
+        paths.iter().for_each(|path| damage(path));
+        let problems = check(root).unwrap();
+        for path in &paths {
+            let named: Vec<_> = problems.iter().filter(|problem| problem.path == *path).collect();
             assert!(
                 named.len() == 1 && named[0].what.contains(expected),
                 "{} should be `{expected}`: {problems:?}",
                 path.display()
             );
-            let shown = crate::commands::bundle::tell(&problems, "");
-            assert!(matches!(shown, crate::report::Ending::Failed));
-            sync(root).unwrap();
-            assert_eq!(check(root).unwrap(), [], "{}", path.display());
         }
-    }
+        assert!(matches!(crate::commands::bundle::tell(&problems, ""), crate::report::Ending::Failed));
+        sync(root).unwrap();
+        assert_eq!(check(root).unwrap(), [], "after {expected}");
+    };
+    rows.iter().for_each(|row| damage_all(|_, path| path, row));
+    damage_all(|package, _| package.manifest, &("", remove, "missing"));
+    damage_all(|package, _| package.manifest, &("", edit, "stale"));
 }
 
 #[test]
@@ -296,6 +300,41 @@ fn skills_name_the_host_and_the_program() {
     }
 }
 
+/// Every command line in a skill is one that the program takes.
+#[test]
+fn skills_run_commands_that_exist() {
+    use clap::{CommandFactory, Parser};
+    let program = crate::cli::Cli::command();
+    let mut n_commands = 0;
+    for package in packages::PACKAGES {
+        let cli = format!("{} --harness \"{}\" ", package.skill_program, package.host);
+        for (path, file) in render(package.host, &Program::Launcher).unwrap() {
+            let text = String::from_utf8_lossy(&file.bytes).into_owned();
+            for line in text.lines().filter(|_| path.starts_with("skills/")) {
+                // A rule of the front matter has a pattern where the arguments are.
+                let Some((_, rest)) = line.split_once(&cli).filter(|_| !line.starts_with("allowed-tools")) else {
+                    continue;
+                };
+                let rest = rest.split(['`', '<']).next().unwrap().trim_end().replace("SOURCE_HOST", "codex");
+                let words: Vec<&str> = rest.split_whitespace().map(|word| word.trim_matches('"')).collect();
+                // What stands for an argument was cut off where it began.
+                let tail = (rest.ends_with('"') && rest.matches('"').count() % 2 == 1).then_some("x");
+                let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).chain(tail).collect();
+                n_commands += 1;
+                if program.find_subcommand(words[0]).is_none() {
+                    assert_eq!(words[0], "handoff", "{path}: {line}");
+                    continue;
+                }
+                let arguments = ["mem0-code", "--harness", package.host].into_iter().chain(words.iter().copied());
+                if let Err(error) = crate::cli::Cli::try_parse_from(arguments) {
+                    panic!("{} {path}: {words:?}: {error}", package.host);
+                }
+            }
+        }
+    }
+    assert!(n_commands >= 60, "only {n_commands} commands were found");
+}
+
 /// Claude Code saves a session before the model is asked, so the command and the rule that permits it have to agree.
 #[test]
 fn a_handoff_is_saved_at_once_where_the_host_can() {
@@ -461,6 +500,51 @@ fn the_launcher_looks_in_order() {
     }
     let named = package.program("named/it's");
     assert_eq!(package.run(&hook, &[("MEM0_CODE_BIN", &named)], "{}").1, "named/it's: hook claude-code Stop\n");
+}
+
+/// Every hook and server of every package, started as its host starts it, reaches the program.
+#[test]
+fn what_hosts_start_reaches_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("its home/.gemini/config/plugins/mem0");
+    let program = folder.path().join("its program");
+    fsx::write_atomic(&program, b"#!/bin/sh\necho \"$*\"\n", fsx::Mode::Program).unwrap();
+    for package in packages::PACKAGES {
+        let _ = std::fs::remove_dir_all(&root);
+        build(package.host, &root, None).unwrap();
+        let host_variable = package.root.trim_start_matches("${").trim_end_matches('}');
+        let fill = |text: &str| text.replace(package.root, root.to_str().unwrap());
+        let run = |words: &[String]| {
+            let mut command = Command::new(&words[0]);
+            command.args(&words[1..]).current_dir(&root).env_clear().env("PATH", "/usr/bin:/bin");
+            command.env("HOME", folder.path().join("its home")).env("MEM0_CODE_BIN", &program);
+            if package.root.starts_with('$') {
+                command.env(host_variable, &root);
+            }
+            let output = command.stdin(Stdio::null()).output().unwrap();
+            assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let json = |path: &str| -> serde_json::Value {
+            serde_json::from_slice(&std::fs::read(root.join(path)).unwrap()).unwrap()
+        };
+        let hooks = package.hooks.path().unwrap_or(package.manifest);
+        let registered = validate::registered(&json(hooks));
+        assert_eq!(registered.len(), hooks::of(package.host).unwrap_or_default().len(), "{}", package.host);
+        for (event, command) in registered {
+            let words = ["sh", "-c", &command].map(str::to_owned);
+            assert_eq!(run(&words), format!("hook {} {event}\n", package.host));
+        }
+        let server = &json(package.servers)["mcpServers"]["mem0"];
+        let words = std::iter::once(&server["command"]).chain(server["args"].as_array().unwrap());
+        let mut words: Vec<String> = words.map(|word| word.as_str().unwrap().to_owned()).collect();
+        // Hosts fill in their variable, or take the command from the package's folder.
+        words[0] = if package.root.starts_with('$') { fill(&words[0]) } else { words[0].clone() };
+        if let Some(inside) = words[0].strip_prefix("./") {
+            words[0] = root.join(inside).to_str().unwrap().to_owned();
+        }
+        assert_eq!(run(&words), format!("mcp --host {}\n", package.host));
+    }
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn missing(path: &str) -> String {
 }
 
 /// Events and the commands registered for them, in any of the shapes hosts read.
-fn registered(value: &Value) -> Vec<(String, String)> {
+pub(super) fn registered(value: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut add = |event: &str, handler: &Value| {
         found.push((event.to_owned(), handler["command"].as_str().unwrap_or_default().to_owned()));
