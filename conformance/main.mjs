@@ -15,21 +15,27 @@ import { packages } from './packages.mjs';
 import { Product } from './product.mjs';
 import { probe } from './probe.mjs';
 import { servers } from './servers.mjs';
+import { SHIM_HOSTS, installShimHost } from './shims/hosts.mjs';
 import { Skip, Suite } from './suite.mjs';
 import { WAYS } from './ways.mjs';
+import { wired } from './wired.mjs';
 
-/** The groups, in the order they run. `live-platform` is not one of `all`. */
+/** The groups, in the order they run. */
 const GROUPS = {
   packages: 'the committed packages: current, valid, the same bytes twice, damage named',
   offline: 'payloads of every host, and answers exactly as each takes them',
   mcp: "each package's MCP server, started as its host starts it",
   hosts: 'whole sessions of the real hosts, with mem0-code put into them in every way a user can',
+  wired: '`mem0-code install` for the real hosts that load JavaScript',
+  shims: "the JavaScript hosts' packages, in whole sessions; needs `npm ci` in shims/, and only when asked for",
   'live-platform': 'the hosted Platform, with the key in MEM0_API_KEY; only when asked for',
 };
 const LIVE = 'live-platform';
+/** Groups that run only when they are named: one spends somebody's quota, one takes a workspace and a quarter of an hour. */
+const NAMED = [LIVE, 'shims'];
 
 const USAGE = `Shows that mem0-code does what its hosts need, from single payloads to whole sessions of real coding agents
-against a scripted model. Everything but ${LIVE} runs offline.
+against a scripted model. Everything but ${LIVE} runs offline once the hosts are installed.
 
   conformance/run [options]
 
@@ -46,7 +52,7 @@ against a scripted model. Everything but ${LIVE} runs offline.
 
 ${Object.entries(GROUPS).map(([name, text]) => `  ${name.padEnd(15)}${text}`).join('\n')}
 
-Pinned hosts (${Object.keys(HOSTS).join(', ')}) are installed from the npm registry into MEM0_CODE_HOST_CACHE (default
+Pinned hosts (${[...Object.keys(HOSTS), ...Object.keys(SHIM_HOSTS)].join(', ')}) are installed from the npm registry into MEM0_CODE_HOST_CACHE (default
 ~/.cache/mem0-code/hosts); one that cannot be installed is skipped. Exit: 0 all tried checks passed, 1 a check failed
 or none could be tried, 2 bad usage.`;
 
@@ -67,7 +73,7 @@ export async function main(argv) {
         report: { type: 'string' }, keep: { type: 'boolean' }, list: { type: 'boolean' }, probe: { type: 'boolean' }, help: { type: 'boolean', short: 'h' },
       },
     }).values;
-    const known = [...new Set([...Object.keys(HOSTS), ...COMMAND_HOSTS])];
+    const known = [...new Set([...Object.keys(HOSTS), ...Object.keys(SHIM_HOSTS), ...COMMAND_HOSTS])];
     for (const id of options.host ?? []) if (!known.includes(id)) throw new Error(`no host ${id}; there are ${known.join(', ')}`);
     for (const id of options.way ?? []) if (!WAYS[id]) throw new Error(`no way ${id}; there are ${Object.keys(WAYS).join(', ')}`);
     for (const id of options.group ?? []) if (id !== 'all' && !GROUPS[id]) throw new Error(`no group ${id}; there are all, ${Object.keys(GROUPS).join(', ')}`);
@@ -90,11 +96,11 @@ export async function main(argv) {
   return conform(ids, options);
 }
 
-/** Which groups are meant: every one but the live one, unless named. */
+/** Which groups are meant: those named, and without names or with `all` every one that need not be. */
 function chosen({ group = [], live: isLive }) {
-  const all = Object.keys(GROUPS).filter((name) => name !== LIVE);
-  const named = group.length === 0 || group.includes('all') ? all : Object.keys(GROUPS).filter((name) => group.includes(name));
-  return isLive && !named.includes(LIVE) ? [...named, LIVE] : named;
+  const isAll = group.length === 0 || group.includes('all');
+  const isMeant = (name) => (NAMED.includes(name) ? group.includes(name) : isAll || group.includes(name));
+  return Object.keys(GROUPS).filter((name) => (name === LIVE && isLive) || isMeant(name));
 }
 
 async function conform(ids, { binary, groups, host: only, way: ways = Object.keys(WAYS), report, keep, list, 'artifacts-dir': artifacts }) {
@@ -118,6 +124,8 @@ async function conform(ids, { binary, groups, host: only, way: ways = Object.key
     offline: () => inLab({}, offline),
     mcp: () => inLab({ binary: path }, servers),
     hosts: () => realHosts({ suite, ids, ways, list, inLab }),
+    wired: () => shimHosts({ suite, only, list, inLab, prefix: 'wired' }, wired),
+    shims: () => shims({ suite, only, list, inLab }),
     [LIVE]: () => inLab({}, live),
   };
   const hosts = [];
@@ -141,6 +149,41 @@ async function realHosts({ suite, ids, ways, list, inLab }) {
     await inLab({ hosts, mem0Dir: way === 'install' ? 'memory' : undefined }, (run) => {
       run.lab.extraEnv = { MEM0_CODE_IDLE_FLUSH_SECONDS: IDLE_S };
       return scenario({ ...run, way, hosts });
+    });
+  }
+  return hosts;
+}
+
+/** The packages of `shims/`, packed as npm would, which takes that workspace's tools. */
+async function shims(how) {
+  let parts;
+  await how.suite.check('shims', 'workspace', {}, async () => {
+    try {
+      parts = [await import('./shims/checks.mjs'), await import('./shims/session.mjs')];
+    } catch (error) {
+      throw new Skip(`run \`npm ci\` in shims/ first: ${error.message}`);
+    }
+  });
+  if (!parts && !how.list) return [];
+  const [{ scenario: story }, { ShimRun }] = parts ?? [{}, {}];
+  return how.list ? [] : shimHosts({ ...how, prefix: 'shims' }, (run) => story(new ShimRun(run)));
+}
+
+/** Installs each host that loads JavaScript and runs one story in it, in a lab of its own. */
+async function shimHosts({ suite, only, list, inLab, prefix }, story) {
+  const hosts = [];
+  for (const host of Object.values(SHIM_HOSTS).filter(({ id }) => !only || only.includes(id))) {
+    let found = {};
+    await suite.check(prefix, `${host.id}-${host.version}`, {}, () => {
+      found = installShimHost(host);
+      if (found.reason) throw new Skip(found.reason);
+    });
+    if (found.reason && !list) continue;
+    const ready = { ...host, ...found };
+    hosts.push(ready);
+    await inLab({ hosts: [ready] }, (run) => {
+      run.lab.extraEnv = { MEM0_CODE_IDLE_FLUSH_SECONDS: IDLE_S };
+      return story({ ...run, hosts: [ready] });
     });
   }
   return hosts;

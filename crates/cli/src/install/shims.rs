@@ -30,6 +30,7 @@ macro_rules! shim {
 /// Every shim that was built in.
 pub(super) const SHIMS: &[Shim] = &[
     shim!("deepseek": "dist/index.js", "package.json"),
+    shim!("openclaw": "dist/index.js", "openclaw.plugin.json", "package.json"),
     shim!("opencode": "dist/index.js", "package.json"),
     shim!("pi": "dist/index.js", "package.json"),
 ];

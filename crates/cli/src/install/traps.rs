@@ -28,6 +28,7 @@ pub(super) fn check(options: &Options, wiring: &Wiring, way: &Way, naming: &Nami
         }
         Trap::ServerExposure { file } => Some(exposure(file, &read(file)["mcpServers"][NAME])),
         Trap::ScrubbedEnvironment { words } => Some(scrubbed(options, words)),
+        Trap::Avoided { name, how } => Some(entry(name, true, how)),
         Trap::RowSwitch { file } => {
             let value = read(file);
             let mut rows = value["plugins"].as_array()?.iter();
@@ -76,48 +77,32 @@ fn conversation(plugins: &Value) -> Check {
     }
 }
 
-/// A host that hides a server's tools from the model unless told to show them directly.
+/// A host that hides a server's tools from the model unless told to show them; those of an extension are shown.
 fn exposure(file: &str, server: &Value) -> Check {
     let shown = server["exposure"].as_str().unwrap_or("codemode");
     match server {
-        Value::Null => entry("exposure", true, "the tools are shown to the model directly"),
-        _ if server["enabled"] == false => {
-            entry("exposure", false, format!("`{NAME}` in {file} is switched off and wins over the plugin's server"))
+        Value::Null => entry("exposure", true, "the extension's tools are shown to the model directly"),
+        _ if server["enabled"] == false || matches!(shown, "direct" | "model-only" | "deferred") => {
+            entry("exposure", true, format!("`{NAME}` in {file} does not hide the extension's tools"))
         }
-        _ if matches!(shown, "direct" | "model-only" | "deferred") => {
-            entry("exposure", true, format!("`{NAME}` in {file} shows its tools ({shown})"))
+        _ => {
+            let hint = "take it out, since the extension has the tools, or add \"exposure\": \"direct\"";
+            entry("exposure", false, format!("the tools of `{NAME}` in {file} are reached from code mode only; {hint}"))
         }
-        _ => entry(
-            "exposure",
-            false,
-            format!(
-                "`{NAME}` in {file} wins over the plugin's server and hides its tools; add \"exposure\": \"direct\" there"
-            ),
-        ),
     }
 }
 
-/// A host that withholds variables from what it starts.
+/// A host that withholds variables from the servers and commands it starts. The module starts the program itself, with all of them.
 fn scrubbed(options: &Options, words: &[&str]) -> Check {
     let is_ours = |name: &&String| name.starts_with("MEM0_") || name.contains("PLUGIN_OPTION_");
     let is_withheld = |name: &&String| words.iter().any(|word| name.to_ascii_uppercase().contains(word));
     let names: Vec<&str> = options.env.keys().filter(is_ours).filter(is_withheld).map(String::as_str).collect();
-    let is_kept = options.mem0_dir.join("config.json").is_file() || options.mem0_dir.join("code.toml").is_file();
-    match names.as_slice() {
-        [] => entry("environment", true, "nothing is set that the host withholds from its servers"),
-        names if is_kept => {
-            entry("environment", true, format!("{} may be withheld; our own files are read as well", names.join(", ")))
-        }
-        names => entry(
-            "environment",
-            false,
-            format!(
-                "the host withholds {} from its servers; keep it in {}/config.json",
-                names.join(", "),
-                options.mem0_dir.display()
-            ),
-        ),
-    }
+    let names = names.join(", ");
+    let detail = match names.as_str() {
+        "" => "nothing is set that the host withholds".to_owned(),
+        names => format!("the module hands {names} on; a server row of your own would not get it"),
+    };
+    entry("environment", true, detail)
 }
 
 /// A host whose list of plugins has two names, of which a version reads one. Ours needs neither, so it must be in neither.

@@ -82,7 +82,7 @@ pub(super) enum Trap {
     HookTrust,
     /// The host runs no hooks of plugins it was not allowed to show the conversation to.
     Conversation,
-    /// A server of our name in the user's own file wins over the plugin's, whose tools the model is shown directly.
+    /// The model is not shown the tools of servers in the user's own file unless the entry says so.
     ServerExposure {
         /// That file.
         file: &'static str,
@@ -91,6 +91,13 @@ pub(super) enum Trap {
     ScrubbedEnvironment {
         /// Parts of names.
         words: &'static [&'static str],
+    },
+    /// One that our package cannot fall into, said so that nobody looks for it.
+    Avoided {
+        /// Its name.
+        name: &'static str,
+        /// Why not.
+        how: &'static str,
     },
     /// The plugin was switched off in the host.
     RowSwitch {
@@ -200,7 +207,13 @@ pub(super) const WIRINGS: &[Wiring] = &[
         plugins: &[PluginList::Lines { file: "cordis.patch.yml", names: &["@mem0/deepseek-plugin"] }],
         remove_plugin: "take the row of {} out of cordis.patch.yml",
         notes: &["applies to every profile"],
-        traps: &[Trap::ScrubbedEnvironment { words: &["KEY", "PASSWORD", "SECRET", "TOKEN"] }],
+        traps: &[
+            Trap::ScrubbedEnvironment { words: &["KEY", "PASSWORD", "SECRET", "TOKEN"] },
+            Trap::Avoided {
+                name: "interpolation",
+                how: "memories enter as messages, which the host does not read as templates: `{{` in them is harmless",
+            },
+        ],
     },
     Wiring {
         host: "kimi",
