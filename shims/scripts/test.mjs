@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import { build } from 'esbuild';
 
-import { HOSTS, ROOT } from './build.mjs';
+import { HOSTS, ROOT } from './about.mjs';
 
 const out = mkdtempSync(join(ROOT, '.tests-'));
 try {
