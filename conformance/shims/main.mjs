@@ -5,16 +5,20 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { makeLab } from '../lab.mjs';
+import { makeLab, until } from '../lab.mjs';
 import { Skip, Suite } from '../suite.mjs';
 import { scenario } from './checks.mjs';
 import { cross } from './cross.mjs';
 import { faults } from './faults.mjs';
+import { handoff } from './handoff.mjs';
 import { SHIM_HOSTS, installShimHost } from './hosts.mjs';
 import { latency } from './latency.mjs';
+import { packages } from './packages.mjs';
 import { ShimRun } from './session.mjs';
 
-const PARTS = { story: scenario, faults, latency, cross };
+const PARTS = { packages, story: scenario, handoff, faults, latency, cross };
+/** Parts that are not about one host in one machine. */
+const WHOLE = ['packages', 'cross'];
 
 const USAGE = `Runs whole sessions of the hosts that load JavaScript with the packages of shims/ in them, offline, against a
 scripted model.
@@ -33,6 +37,8 @@ cannot be installed is skipped. Exit: 0 all tried checks passed, 1 a check faile
 
 /** Idle sessions are flushed after this many seconds in a lab, so that every watcher ends within the run. */
 const IDLE_S = '2';
+/** How long the last worker of a lab may take, in milliseconds. */
+const LAST_WORKER_MS = 20_000;
 
 export async function main(argv) {
   let options;
@@ -71,10 +77,12 @@ export async function main(argv) {
   }
   if (options.list) hosts.push(...ids.map((id) => SHIM_HOSTS[id]));
   const parts = Object.entries(PARTS).filter(([name]) => !options.part || options.part.includes(name));
-  for (const [, part] of parts.filter(([name]) => name !== 'cross')) {
+  const isWanted = (part) => hosts.length > 0 && parts.some(([name]) => name === part);
+  if (isWanted('packages')) await packages(suite, hosts, options);
+  for (const [, part] of parts.filter(([name]) => !WHOLE.includes(name))) {
     for (const host of hosts) await inLab(suite, [host], binary, options.keep, part);
   }
-  if (hosts.length > 0 && parts.some(([name]) => name === 'cross')) await inLab(suite, hosts, binary, options.keep, cross);
+  if (isWanted('cross')) await inLab(suite, hosts, binary, options.keep, cross);
   return suite.finish(options.report, { binary, hosts: hosts.map(({ id, version }) => ({ id, version })) });
 }
 
@@ -85,6 +93,8 @@ async function inLab(suite, hosts, binary, keep, part) {
   try {
     await part(run);
   } finally {
+    // Workers write until they are done; the machine is taken away after that.
+    await until(async () => (await run.processes(/./)).length === 0, LAST_WORKER_MS, 500);
     await lab.close();
     if (keep) console.log(`kept: ${lab.root}`);
   }

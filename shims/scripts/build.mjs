@@ -9,8 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
 
-export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-export const HOSTS = ["pi", "opencode", "deepseek", "openclaw"];
+import { HOSTS, ROOT } from "./about.mjs";
 
 const BANNER = "// Built from shims/ of mem0-code by `npm run build`; not edited by hand.";
 

@@ -13,7 +13,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { HOSTS, ROOT } from './build.mjs';
+import { HOSTS, ROOT } from './about.mjs';
 
 export const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64'];
 const REPOSITORY = join(ROOT, '..');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import { build } from 'esbuild';
 
-import { HOSTS, ROOT } from './build.mjs';
+import { HOSTS, ROOT } from './about.mjs';
 
 const out = mkdtempSync(join(ROOT, '.tests-'));
 try {
@@ -24,7 +24,7 @@ try {
     sourcemap: 'inline', logLevel: 'error',
   });
   const files = readdirSync(out).map((file) => join(out, file));
-  const done = spawnSync(process.execPath, ['--enable-source-maps', '--test', ...files], { stdio: 'inherit' });
+  const done = spawnSync(process.execPath, ['--test-concurrency=1', '--enable-source-maps', '--test', ...files], { stdio: 'inherit', cwd: ROOT });
   process.exitCode = done.status ?? 1;
 } finally {
   rmSync(out, { recursive: true, force: true });

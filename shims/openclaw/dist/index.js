@@ -653,6 +653,7 @@ var Sessions = class {
 };
 
 // openclaw/src/tools.ts
+var SEEN_AT_ONCE = ["memory_search", "mem0_handoff"];
 var string = (description) => ({ type: "string", description });
 var identity = { userId: string("Only this session's own user; leave it out"), agentId: string("Only this session's own project; leave it out") };
 var scope = { type: "string", enum: ["session", "long-term", "all"], description: "Where to look; all when absent" };
@@ -662,6 +663,8 @@ function registerTools(api, requests, handoff, sessions) {
     name,
     label,
     description,
+    // The host keeps most tools behind a search of tools: these are for the model to see at once.
+    ...SEEN_AT_ONCE.includes(name) ? { catalogMode: "direct-only" } : {},
     parameters: { type: "object", properties, required },
     execute: async (id, given, signal) => {
       const args = given ?? {};

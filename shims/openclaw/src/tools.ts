@@ -19,6 +19,8 @@ interface Tool {
   act: Act;
 }
 
+const SEEN_AT_ONCE = ["memory_search", "mem0_handoff"];
+
 const string = (description: string) => ({ type: "string", description });
 const identity = { userId: string("Only this session's own user; leave it out"), agentId: string("Only this session's own project; leave it out") };
 const scope = { type: "string", enum: ["session", "long-term", "all"], description: "Where to look; all when absent" };
@@ -28,6 +30,8 @@ export function registerTools(api: OpenClawPluginApi, requests: Requests, handof
   const factory = (about: OpenClawPluginToolContext) =>
     tools.map(({ name, label, description, properties, required, act }) => ({
       name, label, description,
+      // The host keeps most tools behind a search of tools: these are for the model to see at once.
+      ...(SEEN_AT_ONCE.includes(name) ? { catalogMode: "direct-only" } : {}),
       parameters: { type: "object", properties, required },
       execute: async (id: string, given: unknown, signal?: AbortSignal) => {
         const args = (given ?? {}) as Args;
