@@ -8,37 +8,52 @@ import { expect } from '../suite.mjs';
 import { QUESTION, say } from './checks.mjs';
 
 const N_MEMORIES = 10_000;
-const N_SESSIONS = { pi: 9, opencode: 5, deepseek: 5, openclaw: 2 };
+/** How often the handler is timed within one session of the host, each time for a session the package has not seen. */
+const N_TIMES = 20;
 /** Most a recall may add, in milliseconds, as its fastest: a busy machine makes others slower. */
 const BUDGET_MS = 30;
 
 /** Each host's wrapper: the package's entry is renamed to `inner.js`, and this takes its place. */
 const TIMED = (log) => `
 import { appendFileSync } from "node:fs";
-const timed = (name, act) => async (...args) => {
-  let others = 0;
-  // What the host does in the middle of a handler is not the package's.
-  const next = args.at(-1);
-  if (typeof next === "function") args[args.length - 1] = async (...inner) => {
-    const began = performance.now();
-    try { return await next(...inner); } finally { others += performance.now() - began; }
-  };
-  const began = performance.now();
-  try { return await act(...args); } finally { appendFileSync(${JSON.stringify(log)}, JSON.stringify({ name, ms: performance.now() - began - others }) + "\\n"); }
+let isDone = false;
+/** Calls the handler again and again, as for new sessions, before the real call. */
+const timed = (act, again) => async (...args) => {
+  if (!isDone) {
+    isDone = true;
+    for (let index = 0; index < ${N_TIMES}; index++) {
+      const others = again(args, "timed-" + index);
+      const began = performance.now();
+      const answer = await act(...others);
+      appendFileSync(${JSON.stringify(log)}, JSON.stringify({ ms: performance.now() - began, answer: JSON.stringify(answer ?? others) }) + "\\n");
+    }
+  }
+  return act(...args);
 };
-const on = (target, watched) => new Proxy(target, { get: (owner, key) => {
+const on = (target, watched, again) => new Proxy(target, { get: (owner, key) => {
   const value = owner[key];
   if (key !== "on" || typeof value !== "function") return typeof value === "function" ? value.bind(owner) : value;
-  return (name, act, ...rest) => value.call(owner, name, watched.includes(name) ? timed(name, act) : act, ...rest);
+  return (name, act, ...rest) => value.call(owner, name, name === watched ? timed(act, again) : act, ...rest);
 } });
 `;
 const WRAPPERS = {
-  pi: `import inner from "./inner.js"; export default (pi) => inner(on(pi, ["before_agent_start"]));`,
-  opencode: `import inner from "./inner.js"; export default { ...inner, server: async (...args) => {
-    const hooks = await inner.server(...args); return { ...hooks, "chat.message": timed("chat.message", hooks["chat.message"]) }; } };`,
+  pi: `import inner from "./inner.js";
+    const again = ([event, ctx], id) => [event, { cwd: ctx.cwd, sessionManager: { getSessionId: () => id, getSessionFile: () => undefined } }];
+    export default (pi) => inner(on(pi, "before_agent_start", again));`,
+  opencode: `import inner from "./inner.js";
+    const again = ([input, output], id) => [{ ...input, sessionID: id }, { message: output.message, parts: [...output.parts] }];
+    export default { ...inner, server: async (...args) => {
+      const hooks = await inner.server(...args);
+      return { ...hooks, "chat.message": timed(hooks["chat.message"], again) };
+    } };`,
   deepseek: `import * as inner from "./inner.js"; export const name = inner.name, inject = inner.inject;
-    export const apply = (ctx, config) => inner.apply(on(ctx, ["agent/pre-step"]), config);`,
-  openclaw: `import inner from "./inner.js"; export default { ...inner, register: (api) => inner.register(on(api, ["before_prompt_build"])) };`,
+    const again = ([{ agent, ...about }], id) => [
+      { ...about, agent: { session: { header: { id, cwd: agent.session.header.cwd } } } }, async () => ({ kind: "enter", messages: about.messages }),
+    ];
+    export const apply = (ctx, config) => inner.apply(on(ctx, "agent/pre-step", again), config);`,
+  openclaw: `import inner from "./inner.js";
+    const again = ([event, ctx], id) => [event, { ...ctx, sessionId: id }];
+    export default { ...inner, register: (api) => inner.register(on(api, "before_prompt_build", again)) };`,
 };
 
 export async function latency(run) {
@@ -58,9 +73,10 @@ export async function latency(run) {
     await fill(run, project);
   });
   await check('latency', ['latency-load'], async () => {
-    for (let index = 0; index < N_SESSIONS[host.id]; index++) await run.talk(host, { cwd: project, prompt: QUESTION, steps: [say('See above.')] });
-    const times = readFileSync(log, 'utf8').trim().split('\n').map((line) => JSON.parse(line).ms).filter((ms) => ms > 1).sort((a, b) => a - b);
-    expect(times.length >= N_SESSIONS[host.id], 'not every prompt was timed', times);
+    await run.talk(host, { cwd: project, prompt: QUESTION, steps: [say('See above.')] });
+    const calls = readFileSync(log, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+    expect(calls.length === N_TIMES && calls.every(({ answer }) => answer.includes('cobalt-orchid-731')), 'not every call recalled the fact', calls);
+    const times = calls.map(({ ms }) => ms).sort((a, b) => a - b);
     expect(times[0] <= BUDGET_MS, `a recall added ${times[0].toFixed(1)} ms at its fastest`, times);
     return { note: `recall at ${N_MEMORIES} memories: ${times[0].toFixed(1)} ms at its fastest, ${times[times.length >> 1].toFixed(1)} ms in the middle (${times.length})` };
   });

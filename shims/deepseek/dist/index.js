@@ -635,10 +635,11 @@ function apply(ctx, config) {
   const requests = new Requests(memory);
   const handoff = new Handoff(memory, "deepseek");
   const turns = /* @__PURE__ */ new Map();
+  const begun = /* @__PURE__ */ new Map();
   const about = (session) => ({ session_id: session.header.id, cwd: session.header.cwd });
   const isMain = (session) => session.header.origin !== "subagent" && (session.header.delegationDepth ?? 0) === 0;
   ctx.on("agent/session-start", quiet(({ agent, source }) => {
-    if (isMain(agent.session)) void memory.tell("session-start", { ...about(agent.session), reason: source });
+    if (isMain(agent.session)) begun.set(agent.session, source);
   }));
   ctx.on("agent/pre-step", async ({ agent, messages, signal }, next) => {
     const decision = await next();
@@ -646,6 +647,8 @@ function apply(ctx, config) {
       const prompt = textOf(messages.filter(isPersons).flatMap(({ content }) => content));
       if (decision.kind !== "enter" || !prompt.trim() || signal.aborted || !isMain(agent.session)) return decision;
       const context = await memory.tell("prompt", { ...about(agent.session), prompt });
+      const reason = begun.get(agent.session);
+      if (begun.delete(agent.session)) void memory.tell("session-start", { ...about(agent.session), reason });
       return context ? { ...decision, messages: [...decision.messages, recalled(context)] } : decision;
     } catch {
       return decision;
@@ -690,6 +693,7 @@ function apply(ctx, config) {
     return void 0;
   }));
   ctx.on("session/disposed", quiet((session) => {
+    begun.delete(session);
     if (!turns.delete(session)) return;
     void memory.tell("session-end", about(session));
   }));

@@ -28,12 +28,14 @@ export function apply(ctx: Context, config: unknown): void {
   const handoff = new Handoff(memory, "deepseek");
   /** The main sessions seen, each with what was said in its open turn. */
   const turns = new Map<Session, Message[]>();
+  /** Sessions that began and were not told yet: that comes after the first prompt, which does not wait for it. */
+  const begun = new Map<Session, string>();
 
   const about = (session: Session): Payload => ({ session_id: session.header.id, cwd: session.header.cwd });
   const isMain = (session: Session) => session.header.origin !== "subagent" && (session.header.delegationDepth ?? 0) === 0;
 
   ctx.on("agent/session-start", quiet(({ agent, source }) => {
-    if (isMain(agent.session)) void memory.tell("session-start", { ...about(agent.session), reason: source });
+    if (isMain(agent.session)) begun.set(agent.session, source);
   }));
 
   // The incoming messages become part of the session's log, so a message added to them is stored once and is the same in
@@ -44,6 +46,8 @@ export function apply(ctx: Context, config: unknown): void {
       const prompt = textOf(messages.filter(isPersons).flatMap(({ content }) => content));
       if (decision.kind !== "enter" || !prompt.trim() || signal.aborted || !isMain(agent.session)) return decision;
       const context = await memory.tell("prompt", { ...about(agent.session), prompt });
+      const reason = begun.get(agent.session);
+      if (begun.delete(agent.session)) void memory.tell("session-start", { ...about(agent.session), reason });
       return context ? { ...decision, messages: [...decision.messages, recalled(context)] } : decision;
     } catch {
       return decision;
@@ -89,6 +93,7 @@ export function apply(ctx: Context, config: unknown): void {
   }));
 
   ctx.on("session/disposed", quiet((session) => {
+    begun.delete(session);
     if (!turns.delete(session)) return;
     void memory.tell("session-end", about(session));
   }));

@@ -48,7 +48,7 @@ test("a durable turn is told, and the block joins the incoming messages", async 
   ctx.fire("session/event", s, { type: "compaction/start", data: {} });
   await fake.settled(5);
   ctx.disposals.forEach((dispose) => dispose());
-  assert.deepEqual(fake.events, ["session-start", "prompt", "tool", "turn-end", "pre-compact", "session-end"]);
+  assert.deepEqual(fake.events, ["prompt", "session-start", "tool", "turn-end", "pre-compact", "session-end"]);
   assert.equal(fake.of("tool")[0]?.["tool"].exit_code, 3);
   assert.deepEqual(fake.of("turn-end")[0]?.["messages"], [{ role: "user", content: "fix it" }, { role: "assistant", content: "Fixed." }]);
 });

@@ -604,8 +604,9 @@ var MAX_HELD = 8;
 var Sessions = class {
   #sessions = /* @__PURE__ */ new Map();
   #messages = /* @__PURE__ */ new Map();
+  /** What the session is shown; empty when that is nothing, `undefined` when it is not known yet. */
   block(id) {
-    return this.#sessions.get(id)?.block ?? "";
+    return this.#sessions.get(id)?.block;
   }
   keepBlock(id, block) {
     this.#of(id).block = block;
@@ -831,7 +832,7 @@ function register(api) {
     if (isNobodys(ctx)) return void 0;
     const prompt = event.currentUserMessage ?? event.prompt;
     const told = await memory.tell("prompt", { ...about(ctx), prompt });
-    const block = told || sessions.block(id) || await memory.tell("reminder", about(ctx));
+    const block = told || (sessions.block(id) ?? await memory.tell("reminder", about(ctx)));
     sessions.keepBlock(id, block);
     const resumed = sessions.takeResumed(id);
     const context = [resumed, block].filter(Boolean).join("\n\n");

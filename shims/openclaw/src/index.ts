@@ -37,7 +37,7 @@ function register(api: OpenClawPluginApi): void {
     const told = await memory.tell("prompt", { ...about(ctx), prompt });
     // The host stores the bare prompt, so the session's block is given again with every prompt; another process that
     // continues the session asks what it was shown.
-    const block = told || sessions.block(id) || (await memory.tell("reminder", about(ctx)));
+    const block = told || (sessions.block(id) ?? (await memory.tell("reminder", about(ctx))));
     sessions.keepBlock(id, block);
     const resumed = sessions.takeResumed(id);
     const context = [resumed, block].filter(Boolean).join("\n\n");

@@ -23,8 +23,9 @@ export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #messages = new Map<string, unknown[]>();
 
-  block(id: string): string {
-    return this.#sessions.get(id)?.block ?? "";
+  /** What the session is shown; empty when that is nothing, `undefined` when it is not known yet. */
+  block(id: string): string | undefined {
+    return this.#sessions.get(id)?.block;
   }
 
   keepBlock(id: string, block: string): void {

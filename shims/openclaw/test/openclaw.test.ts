@@ -56,6 +56,14 @@ test("what another process recalled is asked for once, then kept", async (t) => 
   assert.deepEqual(fake.events, ["prompt", "reminder", "prompt"]);
 });
 
+test("a session that was shown nothing asks once what it was shown", async (t) => {
+  const fake = new Fake();
+  t.after(() => fake.close());
+  const api = loaded();
+  for (let turn = 0; turn < 3; turn++) assert.equal(await api.fire("before_prompt_build", { prompt: "and now?", messages: [] }), undefined);
+  assert.deepEqual(fake.events, ["prompt", "reminder", "prompt", "prompt"]);
+});
+
 test("turns nobody typed are left out", async (t) => {
   const fake = new Fake({ prompt: "recalled" });
   t.after(() => fake.close());

@@ -569,12 +569,19 @@ var Sessions = class {
   of(id) {
     let session = this.#sessions.get(id);
     if (!session) {
-      session = { isChild: false, isCompacting: false, hasFailed: false, turn: [] };
+      session = { isChild: false, isNew: false, isCompacting: false, hasFailed: false, turn: [] };
       this.#sessions.set(id, session);
       const oldest = this.#sessions.keys().next();
       if (this.#sessions.size > MAX_SESSIONS && !oldest.done) this.#sessions.delete(oldest.value);
     }
     return session;
+  }
+  /** Tells, once, whether a session was created here. */
+  began(id) {
+    const session = this.of(id);
+    const isNew = session.isNew && !session.isChild;
+    session.isNew = false;
+    return isNew;
   }
   say(id, role, content) {
     const session = this.of(id);
@@ -1963,7 +1970,7 @@ var server = async ({ client, directory }, options) => {
         case "session.created": {
           const { id, parentID } = event.properties.info;
           sessions.of(id).isChild = Boolean(parentID);
-          if (!parentID) await memory.tell("session-start", { ...about(id), reason: "startup" });
+          sessions.of(id).isNew = !parentID;
           break;
         }
         case "session.error":
@@ -1991,6 +1998,7 @@ var server = async ({ client, directory }, options) => {
       sessions.of(sessionID).isCompacting = false;
       sessions.say(sessionID, "user", prompt);
       const context = await memory.tell("prompt", { ...about(sessionID), prompt });
+      if (sessions.began(sessionID)) void memory.tell("session-start", { ...about(sessionID), reason: "startup" });
       if (context) parts.push({ id: partId(), sessionID, messageID: message.id, type: "text", text: context, synthetic: true });
     },
     "experimental.text.complete": async ({ sessionID }, { text: text2 }) => {
@@ -2059,6 +2067,7 @@ async function setup(ctx) {
     if (!id || !prompt || await host.isChild(id, sessions)) return;
     sessions.say(id, "user", prompt);
     const context = await memory.tell("prompt", { ...about(id), prompt });
+    if (sessions.began(id)) void memory.tell("session-start", { ...about(id), reason: "startup" });
     if (context) keep(blocks, id, context);
     else if (!blocks.has(id)) keep(blocks, id, await memory.tell("reminder", about(id)));
   }));
@@ -2105,7 +2114,7 @@ async function listen(host, memory, sessions, about, signal) {
       if (!id) continue;
       switch (event["type"]) {
         case "session.created":
-          if (!await host.isChild(id, sessions)) void memory.tell("session-start", { ...about(id), reason: "startup" });
+          sessions.of(id).isNew = true;
           break;
         case "session.text.ended":
           sessions.say(id, "assistant", textArg(event["data"], "text") ?? "");

@@ -29,7 +29,7 @@ export const server: Plugin = async ({ client, directory }, options) => {
         case "session.created": {
           const { id, parentID } = event.properties.info;
           sessions.of(id).isChild = Boolean(parentID);
-          if (!parentID) await memory.tell("session-start", { ...about(id), reason: "startup" });
+          sessions.of(id).isNew = !parentID;
           break;
         }
         case "session.error":
@@ -58,6 +58,8 @@ export const server: Plugin = async ({ client, directory }, options) => {
       sessions.of(sessionID).isCompacting = false;
       sessions.say(sessionID, "user", prompt);
       const context = await memory.tell("prompt", { ...about(sessionID), prompt });
+      // A new session is told after its first prompt, which does not wait for it.
+      if (sessions.began(sessionID)) void memory.tell("session-start", { ...about(sessionID), reason: "startup" });
       // A part of its own, which the host stores with the prompt: the same bytes in every later request of the session,
       // also when it is continued by another process.
       if (context) parts.push({ id: partId(), sessionID, messageID: message.id, type: "text", text: context, synthetic: true });

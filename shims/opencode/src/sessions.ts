@@ -9,6 +9,8 @@ const MAX_SESSIONS = 500;
 
 interface Session {
   isChild: boolean;
+  /** It was created here, and that was not told yet. */
+  isNew: boolean;
   /** The session's summary is being written: what the model says now is the host's. */
   isCompacting: boolean;
   hasFailed: boolean;
@@ -21,12 +23,20 @@ export class Sessions {
   of(id: string): Session {
     let session = this.#sessions.get(id);
     if (!session) {
-      session = { isChild: false, isCompacting: false, hasFailed: false, turn: [] };
+      session = { isChild: false, isNew: false, isCompacting: false, hasFailed: false, turn: [] };
       this.#sessions.set(id, session);
       const oldest = this.#sessions.keys().next();
       if (this.#sessions.size > MAX_SESSIONS && !oldest.done) this.#sessions.delete(oldest.value);
     }
     return session;
+  }
+
+  /** Tells, once, whether a session was created here. */
+  began(id: string): boolean {
+    const session = this.of(id);
+    const isNew = session.isNew && !session.isChild;
+    session.isNew = false;
+    return isNew;
   }
 
   say(id: string, role: "user" | "assistant", content: string): void {

@@ -28,6 +28,7 @@ export async function setup(ctx: unknown): Promise<() => Promise<void>> {
     if (!id || !prompt || (await host.isChild(id, sessions))) return;
     sessions.say(id, "user", prompt);
     const context = await memory.tell("prompt", { ...about(id), prompt });
+    if (sessions.began(id)) void memory.tell("session-start", { ...about(id), reason: "startup" });
     if (context) keep(blocks, id, context);
     // A session continued by another process: what it was shown is asked for, since the host did not store it.
     else if (!blocks.has(id)) keep(blocks, id, await memory.tell("reminder", about(id)));
@@ -75,7 +76,7 @@ async function listen(host: HostContext, memory: Memory, sessions: Sessions, abo
       if (!id) continue;
       switch (event["type"]) {
         case "session.created":
-          if (!(await host.isChild(id, sessions))) void memory.tell("session-start", { ...about(id), reason: "startup" });
+          sessions.of(id).isNew = true;
           break;
         case "session.text.ended": sessions.say(id, "assistant", textArg(event["data"], "text") ?? ""); break;
         case "session.compaction.started": sessions.of(id).isCompacting = true; break;

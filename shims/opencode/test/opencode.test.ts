@@ -29,7 +29,7 @@ test("a turn is told, with the block as a part of the prompt", async (t) => {
   await hooks["experimental.text.complete"]({ sessionID: "s1" }, { text: "Done." });
   await hooks.event(idle("s1"));
   await hooks.dispose();
-  assert.deepEqual(fake.events, ["session-start", "prompt", "tool", "tool", "turn-end", "session-end"]);
+  assert.deepEqual(fake.events, ["prompt", "session-start", "tool", "tool", "turn-end", "session-end"]);
   assert.equal(fake.of("prompt")[0]?.["prompt"], "what now?");
   assert.deepEqual(fake.of("tool").map((call) => [call["tool"].output, call["tool"].exit_code]), [["oops", 3], ["hi", undefined]]);
   assert.deepEqual(fake.of("turn-end")[0]?.["messages"], [{ role: "user", content: "what now?" }, { role: "assistant", content: "Done." }]);
@@ -51,7 +51,7 @@ test("sub-agents and the host's summaries are left out", async (t) => {
   await hooks.event({ event: { type: "session.compacted", properties: { sessionID: "s1" } } });
   await hooks["experimental.text.complete"]({ sessionID: "s1" }, { text: "Done." });
   await hooks.event(idle("s1"));
-  assert.deepEqual(fake.events, ["session-start", "prompt", "pre-compact", "turn-end"]);
+  assert.deepEqual(fake.events, ["prompt", "session-start", "pre-compact", "turn-end"]);
   assert.deepEqual(fake.of("turn-end")[0]?.["messages"].map((one: any) => one.content), ["go", "Done."]);
 });
 
