@@ -20,7 +20,7 @@ export async function offline({ suite, lab, product, only }) {
   // Nothing is sent on its own here: the packets stay where they can be seen.
   const hook = (host, event, input) => product.cli(['hook', host, event], { cwd: project, input, env: { MEM0_CODE_SPAWN: 'manual' } });
   for (const [host, answers] of Object.entries(ANSWERS).filter(([id]) => !only || only.includes(id))) {
-    await suite.check('offline', `${host}-payloads`, {}, async () => {
+    await suite.check('offline', `${host}-payloads`, { about: { host } }, async () => {
       const folder = join(FIXTURES, host);
       const names = existsSync(folder) ? readdirSync(folder).filter((name) => /^hook-[A-Za-z]+.*\.json$/.test(name)) : [];
       if (names.length === 0) throw new Skip(`no payloads of ${host} in tests/fixtures`);
@@ -32,13 +32,13 @@ export async function offline({ suite, lab, product, only }) {
       expect(product.events({ id: host }).length > 0, 'none of the payloads left evidence');
       return { note: `${names.length} payloads` };
     });
-    await suite.check('offline', `${host}-nonsense`, {}, async () => {
+    await suite.check('offline', `${host}-nonsense`, { about: { host } }, async () => {
       const events = [...new Set(answers.prompt(lab, project, QUESTION, 'none').map(([event]) => event)), 'PostToolUse', 'Stop', 'stop', 'PreToolUse', 'NoSuchEvent'];
       for (const event of events) {
         for (const input of NONSENSE) allowed(answers, event, await hook(host, event, input), JSON.stringify(input));
       }
     });
-    await suite.check('offline', `${host}-recall`, {}, async () => {
+    await suite.check('offline', `${host}-recall`, { about: { host } }, async () => {
       const added = await product.cli(['add', FACT], { cwd: project });
       expect(added.code === 0, `add exits with ${added.code}`, added.stdout + added.stderr);
       for (const [event, payload] of answers.prompt(lab, project, QUESTION, `offline-${host}`)) {

@@ -29,7 +29,8 @@ export async function packages({ suite, product, artifacts, only }) {
   for (const folder of readdirSync(PLUGINS).sort()) {
     const host = existsSync(join(PLUGINS, folder, 'mcp.json')) && folder === 'mem0-agent-plugin' ? 'portable' : folder;
     if (only && !only.includes(host)) continue;
-    await suite.check('packages', `${host}-${host === 'portable' ? 'portable' : 'native'}`, {}, async () => {
+    const kind = host === 'portable' ? 'portable' : 'native';
+    await suite.check('packages', `${host}-${kind}`, { about: { host, kind } }, async () => {
       const valid = await product.cli(['bundle', 'validate', join(PLUGINS, folder)]);
       expect(valid.code === 0, 'the committed package is not valid', valid.stdout + valid.stderr);
       const [one, two] = [join(artifacts, host), join(artifacts, `${host}-again`)];

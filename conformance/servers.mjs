@@ -38,7 +38,7 @@ export async function servers({ suite, lab, only }) {
       cpSync(source, root, { recursive: true, verbatimSymlinks: true });
       return new Client(entry(lab, root, project, how, home));
     };
-    await suite.check('mcp', `${host}-server`, {}, async () => {
+    await suite.check('mcp', `${host}-server`, { about: { host } }, async () => {
       const client = start(lab.home);
       try {
         await answers(client);
@@ -46,7 +46,7 @@ export async function servers({ suite, lab, only }) {
         await client.close();
       }
     });
-    await suite.check('mcp', `${host}-server-without-program`, {}, async () => {
+    await suite.check('mcp', `${host}-server-without-program`, { about: { host } }, async () => {
       const client = start(join(lab.root, 'empty-home'));
       try {
         const reply = await client.ask('initialize', greeting());
