@@ -47,7 +47,7 @@ export async function wired({ suite, lab, product, hosts: [host], binary }) {
     const done = await product.cli(['uninstall', host.id], { env: host.env(lab) });
     expect(done.code === 0, `uninstall exits with ${done.code}`, done.stdout + done.stderr);
     for (const file of (TOUCHED[host.id] ?? []).map((one) => join(lab.home, one)).filter(existsSync)) {
-      expect(!readFileSync(file, 'utf8').includes('mem0-code'), `${file} still names us`, readFileSync(file, 'utf8'));
+      expect(!/"mem0"|id: mem0|\/mem0-code["'/]/.test(readFileSync(file, 'utf8')), `${file} still names us`, readFileSync(file, 'utf8'));
     }
     const mark = product.mark(host);
     const requests = await talk(lab, host, project, QUESTION, 'I do not know.');
