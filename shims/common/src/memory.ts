@@ -82,7 +82,8 @@ export class Memory {
   tellNow(event: EventName, payload: Payload): void {
     const binary = this.#isResting() ? undefined : this.binary;
     if (!binary) return;
-    runSync(binary, { args: ["hook", this.host, event], input: JSON.stringify(payload), limitMs: LIMIT_MS[event], ...this.#env() });
+    const how = { args: ["hook", this.host, event], input: JSON.stringify(payload), limitMs: LIMIT_MS[event], ...this.#env() };
+    if (!runSync(binary, how)) this.#rest();
   }
 
   /** Resolves when every event told so far has been dealt with. */
@@ -104,12 +105,16 @@ export class Memory {
       args: ["hook", this.host, event], input: JSON.stringify(payload), limitMs: LIMIT_MS[event], ...this.#env(),
     });
     if (ended.isLate || ended.failure !== undefined) {
-      // It may have been replaced or removed: it is looked for again after the rest.
-      this.#binary = undefined;
-      this.#restUntil = now() + REST_MS;
+      this.#rest();
       return "";
     }
     return ended.code === 0 ? contextOf(ended.stdout) : "";
+  }
+
+  /** Leaves a binary that hung or could not be started alone; it may be replaced, so it is looked for again afterwards. */
+  #rest(): void {
+    this.#binary = undefined;
+    this.#restUntil = now() + REST_MS;
   }
 
   #isResting(): boolean {

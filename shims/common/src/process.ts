@@ -81,15 +81,19 @@ export function run(binary: string, how: Run): Promise<Ended> {
   });
 }
 
-/** Runs the binary and waits: for the last moment of a host, where nothing asynchronous would still run. */
-export function runSync(binary: string, how: Run): void {
+/**
+ * Runs the binary and waits: for the last moment of a host, where nothing asynchronous would still run. Tells whether it
+ * ended by itself.
+ */
+export function runSync(binary: string, how: Run): boolean {
   try {
-    spawnSync(binary, how.args, {
+    const ended = spawnSync(binary, how.args, {
       cwd: how.cwd, env: how.env ?? process.env, input: how.input ?? "", timeout: how.limitMs, killSignal: "SIGKILL",
       stdio: ["pipe", "ignore", "ignore"], windowsHide: true,
     });
+    return ended.error === undefined;
   } catch {
-    // The host is ending; there is nobody to tell.
+    return false;
   }
 }
 

@@ -80,6 +80,14 @@ test("a hanging binary is ended with all it started, and then left alone", { tim
   assert.equal(left.stdout.trim(), "0");
 });
 
+test("at the host's very end a hanging binary is waited for once", { timeout: 20_000 }, () => {
+  const { memory: told, log } = memory(`echo called >> "$LOG"; exec sleep 30`);
+  const began = Date.now();
+  for (let session = 0; session < 5; session++) told.tellNow("session-end", { ...about, session_id: String(session) });
+  assert.ok(Date.now() - began < 3_000);
+  assert.equal(readFileSync(log, "utf8"), "called\n");
+});
+
 test("a command can be called off", async () => {
   const stop = new AbortController();
   setTimeout(() => stop.abort(), 100);

@@ -124,7 +124,7 @@ function run(binary, how) {
 }
 function runSync(binary, how) {
   try {
-    spawnSync(binary, how.args, {
+    const ended = spawnSync(binary, how.args, {
       cwd: how.cwd,
       env: how.env ?? process.env,
       input: how.input ?? "",
@@ -133,7 +133,9 @@ function runSync(binary, how) {
       stdio: ["pipe", "ignore", "ignore"],
       windowsHide: true
     });
+    return ended.error === void 0;
   } catch {
+    return false;
   }
 }
 function endGroup(child) {
@@ -240,7 +242,8 @@ var Memory = class {
   tellNow(event, payload) {
     const binary = this.#isResting() ? void 0 : this.binary;
     if (!binary) return;
-    runSync(binary, { args: ["hook", this.host, event], input: JSON.stringify(payload), limitMs: LIMIT_MS[event], ...this.#env() });
+    const how = { args: ["hook", this.host, event], input: JSON.stringify(payload), limitMs: LIMIT_MS[event], ...this.#env() };
+    if (!runSync(binary, how)) this.#rest();
   }
   /** Resolves when every event told so far has been dealt with. */
   async settled() {
@@ -262,11 +265,15 @@ var Memory = class {
       ...this.#env()
     });
     if (ended.isLate || ended.failure !== void 0) {
-      this.#binary = void 0;
-      this.#restUntil = now() + REST_MS;
+      this.#rest();
       return "";
     }
     return ended.code === 0 ? contextOf(ended.stdout) : "";
+  }
+  /** Leaves a binary that hung or could not be started alone; it may be replaced, so it is looked for again afterwards. */
+  #rest() {
+    this.#binary = void 0;
+    this.#restUntil = now() + REST_MS;
   }
   #isResting() {
     return now() < this.#restUntil;
