@@ -224,3 +224,24 @@ fn a_stock_plugin_is_found_and_not_doubled() {
         assert_eq!(tree(&home.options.home), before, "{host}");
     }
 }
+
+#[test]
+fn variables_that_move_a_hosts_files_are_followed() {
+    let moved: &[(&str, &str, &str, &str)] = &[
+        ("kimi", "KIMI_CODE_HOME", "k", "k/plugins/installed.json"),
+        ("openclaw", "OPENCLAW_CONFIG_PATH", "claw.json5", "claw.json5"),
+        ("opencode", "XDG_CONFIG_HOME", "xdg", "xdg/opencode/plugins/mem0-code.js"),
+        ("pi", "PI_CODING_AGENT_DIR", "agent", "agent/extensions/mem0/dist/index.js"),
+    ];
+    for (host, variable, value, file) in moved {
+        let mut home = Home::empty();
+        home.options.all = false;
+        home.options.hosts = vec![(*host).to_owned()];
+        home.options.env.insert((*variable).to_owned(), home.path(value).to_str().unwrap().to_owned());
+        let before = home.tree();
+        assert_installed(&home.install());
+        assert!(home.read(file).contains("mem0"), "{host}");
+        home.uninstall();
+        assert_eq!(home.tree(), before, "{host}");
+    }
+}

@@ -61,17 +61,17 @@ impl Plan {
         way.name.clone_into(&mut plan.record.way);
         plan.record.folders.clone_from(&old.folders);
         let files = package(wiring, naming)?;
-        let places = Places::of(way, &root)?;
+        let places = Places::of(way, &root, options)?;
         for step in way.steps {
             match step {
                 Step::Package { .. } => {
-                    plan.place(&step.file(&root), &files, bundle::manifest(wiring.host), &old)?;
+                    plan.place(&step.file(&root, options), &files, bundle::manifest(wiring.host), &old)?;
                 }
                 Step::Skills { prefix, .. } => {
-                    plan.place(&step.file(&root), &skills(&files, prefix)?, None, &old)?;
+                    plan.place(&step.file(&root, options), &skills(&files, prefix)?, None, &old)?;
                 }
                 Step::Module { text, .. } => {
-                    plan.place_one(&step.file(&root), text, &old)?;
+                    plan.place_one(&step.file(&root, options), text, &old)?;
                 }
                 Step::Entries { form, .. } => {
                     let now = options.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
@@ -85,7 +85,7 @@ impl Plan {
                         module: &places.module,
                         now: &now,
                     };
-                    plan.enter(&step.file(&root), *form, &entries, store)?;
+                    plan.enter(&step.file(&root, options), *form, &entries, store)?;
                 }
             }
         }
@@ -212,7 +212,7 @@ impl Plan {
             old.edits.iter().map(|edit| (edit.path.clone(), edit.form)).collect();
         for step in wiring.ways.iter().flat_map(|way| way.steps) {
             if let Step::Entries { form, .. } = step {
-                edited.push((step.file(&root), *form));
+                edited.push((step.file(&root, options), *form));
             }
         }
         let mut seen = BTreeSet::new();
@@ -301,11 +301,11 @@ struct Places {
 }
 
 impl Places {
-    fn of(way: &Way, root: &Path) -> anyhow::Result<Self> {
+    fn of(way: &Way, root: &Path, options: &Options) -> anyhow::Result<Self> {
         let Some(step) = way.steps.iter().find(|step| matches!(step, Step::Package { .. })) else {
             return Ok(Self::default());
         };
-        let folder = step.file(root);
+        let folder = step.file(root, options);
         let module = folder.join(shims::MODULE);
         let text = |path: &Path| {
             let text = path.to_str().filter(|text| !text.contains(['\n', '\r', '\0']));

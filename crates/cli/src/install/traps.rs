@@ -19,9 +19,9 @@ pub(super) fn check(options: &Options, wiring: &Wiring, way: &Way, naming: &Nami
         jsonc::read(&text, true).ok().flatten().unwrap_or_default()
     };
     match trap {
-        Trap::HookTrust => trust(wiring, way, &root, naming),
+        Trap::HookTrust => trust(options, wiring, way, naming),
         Trap::Conversation => {
-            let file = entries_file(way, &root, Form::JsonPluginPaths)?;
+            let file = entries_file(way, &root, options, Form::JsonPluginPaths)?;
             let text = std::fs::read_to_string(&file).unwrap_or_default();
             let value = jsonc::read(&text, true).ok().flatten().unwrap_or_default();
             Some(conversation(&value["plugins"]))
@@ -41,13 +41,13 @@ pub(super) fn check(options: &Options, wiring: &Wiring, way: &Way, naming: &Nami
             };
             Some(entry("switch", is_on, detail))
         }
-        Trap::ConfigKey { files } => Some(config_key(way, &root, files, &read)),
+        Trap::ConfigKey { files } => Some(config_key(way, &root, options, files, &read)),
     }
 }
 
-fn entries_file(way: &Way, root: &Path, form: Form) -> Option<PathBuf> {
+fn entries_file(way: &Way, root: &Path, options: &Options, form: Form) -> Option<PathBuf> {
     let step = way.steps.iter().find(|step| matches!(step, Step::Entries { form: of, .. } if *of == form))?;
-    Some(step.file(root))
+    Some(step.file(root, options))
 }
 
 /// A host that keeps the conversation from plugins unless their entry says otherwise.
@@ -106,8 +106,8 @@ fn scrubbed(options: &Options, words: &[&str]) -> Check {
 }
 
 /// A host whose list of plugins has two names, of which a version reads one. Ours needs neither, so it must be in neither.
-fn config_key(way: &Way, root: &Path, files: &[&str], read: &dyn Fn(&str) -> Value) -> Check {
-    let folders: Vec<PathBuf> = way.steps.iter().map(|step| step.file(root)).collect();
+fn config_key(way: &Way, root: &Path, options: &Options, files: &[&str], read: &dyn Fn(&str) -> Value) -> Check {
+    let folders: Vec<PathBuf> = way.steps.iter().map(|step| step.file(root, options)).collect();
     let is_listed = |list: &Value| {
         let names = list
             .as_array()
@@ -131,9 +131,10 @@ fn config_key(way: &Way, root: &Path, files: &[&str], read: &dyn Fn(&str) -> Val
 }
 
 /// For a host that asks the user to trust each hook: whether that has been done for ours as they are now.
-fn trust(wiring: &Wiring, way: &Way, root: &Path, naming: &Naming) -> Option<Check> {
-    let hooks_file = entries_file(way, root, Form::JsonHooks)?;
-    let config_file = entries_file(way, root, Form::TomlServers)?;
+fn trust(options: &Options, wiring: &Wiring, way: &Way, naming: &Naming) -> Option<Check> {
+    let root = &wiring.root(options);
+    let hooks_file = entries_file(way, root, options, Form::JsonHooks)?;
+    let config_file = entries_file(way, root, options, Form::TomlServers)?;
     let hooks_text = std::fs::read_to_string(&hooks_file).unwrap_or_default();
     let config_text = std::fs::read_to_string(config_file).unwrap_or_default();
     let specs = hooks::of(wiring.host)?;

@@ -15,8 +15,8 @@ pub(super) struct Wiring {
     pub host: &'static str,
     /// Its commands, to tell whether it is installed.
     pub commands: &'static [&'static str],
-    /// The variable that moves its configuration folder; empty when there is none.
-    pub folder_variable: &'static str,
+    /// The variable that moves its configuration folder, empty when there is none, and where the folder is below what that names.
+    pub folder_variable: (&'static str, &'static str),
     /// That folder below the user's home, when the variable is not set.
     pub folder: &'static str,
     /// Other folders below the user's home that only this host makes.
@@ -68,8 +68,10 @@ pub(super) enum Step {
     },
     /// Entries in a file of the user's.
     Entries {
-        /// The file; the first of several names that is there, else the first.
-        files: &'static [&'static str],
+        /// The file.
+        file: &'static str,
+        /// The variable that names it instead; empty when there is none.
+        variable: &'static str,
         /// Its kind.
         form: Form,
     },
@@ -121,7 +123,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
     Wiring {
         host: "antigravity",
         commands: &["agy", "antigravity"],
-        folder_variable: "",
+        folder_variable: ("", ""),
         folder: ".gemini/config",
         signs: &[".gemini/antigravity", ".gemini/antigravity-cli"],
         ways: &[Way { name: "plugin", needs: "", steps: &[Step::Package { folder: "plugins/mem0" }] }],
@@ -135,7 +137,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
     Wiring {
         host: "claude-code",
         commands: &["claude"],
-        folder_variable: "CLAUDE_CONFIG_DIR",
+        folder_variable: ("CLAUDE_CONFIG_DIR", ""),
         folder: ".claude",
         signs: &[],
         // A folder with a manifest below `skills/` is loaded whole, as `mem0@skills-dir`, and no file of the user's is touched.
@@ -148,7 +150,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
     Wiring {
         host: "codex",
         commands: &["codex"],
-        folder_variable: "CODEX_HOME",
+        folder_variable: ("CODEX_HOME", ""),
         folder: ".codex",
         signs: &[],
         // Its own plugin commands rewrite config.toml and lose comments, and its plugins get no path of the program.
@@ -156,9 +158,9 @@ pub(super) const WIRINGS: &[Wiring] = &[
             name: "entries",
             needs: "",
             steps: &[
-                Step::Entries { files: &["config.toml"], form: Form::TomlServers },
+                Step::Entries { file: "config.toml", variable: "", form: Form::TomlServers },
                 Step::Skills { folder: "skills/mem0", prefix: "mem0-" },
-                Step::Entries { files: &["hooks.json"], form: Form::JsonHooks },
+                Step::Entries { file: "hooks.json", variable: "", form: Form::JsonHooks },
             ],
         }],
         plugins: &[PluginList::Toml { file: "config.toml", key: "plugins" }],
@@ -169,7 +171,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
     Wiring {
         host: "cursor",
         commands: &["cursor", "cursor-agent"],
-        folder_variable: "",
+        folder_variable: ("", ""),
         folder: ".cursor",
         signs: &[],
         ways: &[
@@ -179,9 +181,9 @@ pub(super) const WIRINGS: &[Wiring] = &[
                 name: "entries",
                 needs: "",
                 steps: &[
-                    Step::Entries { files: &["mcp.json"], form: Form::JsonServers },
+                    Step::Entries { file: "mcp.json", variable: "", form: Form::JsonServers },
                     Step::Skills { folder: "skills/mem0", prefix: "mem0-" },
-                    Step::Entries { files: &["hooks.json"], form: Form::JsonHookLists },
+                    Step::Entries { file: "hooks.json", variable: "", form: Form::JsonHookLists },
                 ],
             },
         ],
@@ -193,7 +195,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
     Wiring {
         host: "deepseek",
         commands: &["dsh"],
-        folder_variable: "DSH_HOME",
+        folder_variable: ("DSH_HOME", ""),
         folder: ".dsh",
         signs: &[],
         ways: &[Way {
@@ -201,7 +203,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
             needs: "",
             steps: &[
                 Step::Package { folder: PACKAGE_FOLDER },
-                Step::Entries { files: &["cordis.patch.yml"], form: Form::YamlRows },
+                Step::Entries { file: "cordis.patch.yml", variable: "", form: Form::YamlRows },
             ],
         }],
         plugins: &[PluginList::Lines { file: "cordis.patch.yml", names: &["@mem0/deepseek-plugin"] }],
@@ -218,7 +220,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
     Wiring {
         host: "kimi",
         commands: &["kimi"],
-        folder_variable: "KIMI_CODE_HOME",
+        folder_variable: ("KIMI_CODE_HOME", ""),
         folder: ".kimi-code",
         signs: &[],
         // Its plugin command is only inside its screen; the row below is what it writes. Hooks in config.toml would be all or nothing:
@@ -228,7 +230,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
             needs: "",
             steps: &[
                 Step::Package { folder: "plugins/mem0-code" },
-                Step::Entries { files: &["plugins/installed.json"], form: Form::JsonPluginRows },
+                Step::Entries { file: "plugins/installed.json", variable: "", form: Form::JsonPluginRows },
             ],
         }],
         plugins: &[PluginList::Rows { file: "plugins/installed.json", key: "plugins", ids: &["mem0", "mem0-plugin"] }],
@@ -239,7 +241,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
     Wiring {
         host: "openclaw",
         commands: &["openclaw"],
-        folder_variable: "OPENCLAW_STATE_DIR",
+        folder_variable: ("OPENCLAW_STATE_DIR", ""),
         folder: ".openclaw",
         signs: &[],
         // Its own install command takes fifteen seconds and rewrites the file without its comments.
@@ -248,7 +250,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
             needs: "",
             steps: &[
                 Step::Package { folder: PACKAGE_FOLDER },
-                Step::Entries { files: &["openclaw.json"], form: Form::JsonPluginPaths },
+                Step::Entries { file: "openclaw.json", variable: "OPENCLAW_CONFIG_PATH", form: Form::JsonPluginPaths },
             ],
         }],
         plugins: &[PluginList::Entries {
@@ -265,7 +267,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
     Wiring {
         host: "opencode",
         commands: &["opencode"],
-        folder_variable: "OPENCODE_CONFIG_DIR",
+        folder_variable: ("XDG_CONFIG_HOME", "opencode"),
         folder: ".config/opencode",
         signs: &[".local/share/opencode"],
         // Modules in this folder are loaded by both generations of the host, whatever its configuration calls the list of plugins.
@@ -293,7 +295,7 @@ pub(super) const WIRINGS: &[Wiring] = &[
     Wiring {
         host: "pi",
         commands: &["pi"],
-        folder_variable: "PI_CODING_AGENT_DIR",
+        folder_variable: ("PI_CODING_AGENT_DIR", ""),
         folder: ".pi/agent",
         signs: &[],
         ways: &[Way { name: "extension", needs: "", steps: &[Step::Package { folder: "extensions/mem0" }] }],
@@ -316,11 +318,18 @@ pub(super) fn find(host: &str) -> Option<&'static Wiring> {
     WIRINGS.iter().find(|wiring| wiring.host == host)
 }
 
+/// A path that a variable of the host's names.
+fn set(options: &Options, variable: &str) -> Option<PathBuf> {
+    options.env.get(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
 impl Wiring {
     /// The host's configuration folder on this machine.
     pub(super) fn root(&self, options: &Options) -> PathBuf {
-        match options.env.get(self.folder_variable).filter(|folder| !folder.is_empty()) {
-            Some(folder) => PathBuf::from(folder),
+        let (variable, below) = self.folder_variable;
+        match set(options, variable) {
+            Some(folder) if below.is_empty() => folder,
+            Some(folder) => folder.join(below),
             None => options.home.join(self.folder),
         }
     }
@@ -359,7 +368,7 @@ impl Wiring {
         let root = self.root(options);
         let ways: &'static [Way] = self.ways;
         let by_name = ways.iter().find(|way| way.name == recorded);
-        let traced = || ways.iter().find(|way| way.is_there(&root, self.host));
+        let traced = || ways.iter().find(|way| way.is_there(&root, options, self.host));
         let possible = || ways.iter().find(|way| way.needs.is_empty() || root.join(way.needs).is_dir());
         by_name.or_else(traced).or_else(possible).unwrap_or(&ways[0])
     }
@@ -367,13 +376,13 @@ impl Wiring {
 
 impl Way {
     /// Whether something of ours is there in this way.
-    fn is_there(&self, root: &Path, host: &str) -> bool {
+    fn is_there(&self, root: &Path, options: &Options, host: &str) -> bool {
         self.steps.iter().any(|step| match step {
             Step::Package { folder } => {
                 crate::bundle::manifest(host).is_some_and(|file| root.join(folder).join(file).is_file())
             }
             Step::Entries { form, .. } => {
-                std::fs::read_to_string(step.file(root)).is_ok_and(|text| form.has_ours(&text, host))
+                std::fs::read_to_string(step.file(root, options)).is_ok_and(|text| form.has_ours(&text, host))
             }
             Step::Skills { .. } | Step::Module { .. } => false,
         })
@@ -382,14 +391,11 @@ impl Way {
 
 impl Step {
     /// The file or folder of the step on this machine.
-    pub(super) fn file(&self, root: &Path) -> PathBuf {
+    pub(super) fn file(&self, root: &Path, options: &Options) -> PathBuf {
         match self {
             Step::Package { folder } | Step::Skills { folder, .. } => root.join(folder),
             Step::Module { file, .. } => root.join(file),
-            Step::Entries { files, .. } => {
-                let there = files.iter().find(|file| std::fs::symlink_metadata(root.join(file)).is_ok());
-                root.join(there.or(files.first()).copied().unwrap_or_default())
-            }
+            Step::Entries { file, variable, .. } => set(options, variable).unwrap_or_else(|| root.join(file)),
         }
     }
 }
