@@ -24,6 +24,7 @@ export function toolResults({ body }) {
   const anthropic = (body.messages ?? []).flatMap((message) => (Array.isArray(message.content) ? message.content : []));
   return [
     ...anthropic.filter((block) => block.type === 'tool_result').map((block) => block.content),
+    ...(body.messages ?? []).filter((message) => message.role === 'tool').map((message) => message.content),
     ...(body.input ?? []).filter((item) => /_call_output$/.test(item.type ?? '')).map((item) => item.output),
   ].map((content) => strings([content]).join('\n'));
 }

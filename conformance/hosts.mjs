@@ -2,11 +2,12 @@
 //
 // Installs go to a cache folder outside the repository and are reused: `MEM0_CODE_HOST_CACHE`, else
 // `~/.cache/mem0-code/hosts`. Versions are pinned; a new one is a change here, with a run that shows it.
-// npm runs with --ignore-scripts: both hosts are a native binary in an optional platform package, which is
-// started directly. A host that cannot be installed here is reported as skipped, with the reason.
+// npm runs with --ignore-scripts: no host here needs its install script. Two are a native binary in an optional
+// platform package, which is started directly; those that are JavaScript get a pinned Node when this one is too
+// old for them. A host that cannot be installed here is reported as skipped, with the reason.
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -17,10 +18,21 @@ export function hostCache(env = process.env) {
   return env.MEM0_CODE_HOST_CACHE || join(homedir(), '.cache', 'mem0-code', 'hosts');
 }
 
+/** The Node that JavaScript hosts run on when this one is too old. */
+const NODE = {
+  id: 'node',
+  package: `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`,
+  version: '24.22.3',
+  binary(root) {
+    return firstThatExists([join(root, 'node_modules', this.package, 'bin', 'node')]);
+  },
+};
+
 /** Every host this suite can run, by its id. */
 export const HOSTS = {
   'claude-code': {
     id: 'claude-code',
+    command: 'claude',
     package: '@anthropic-ai/claude-code',
     version: '2.1.332',
     binary(root) {
@@ -95,13 +107,83 @@ stream_max_retries = 0
       return resume ? [...common, 'resume', '--last', prompt] : [...common, prompt];
     },
   },
+
+  kimi: {
+    id: 'kimi',
+    command: 'kimi',
+    package: '@moonshot-ai/kimi-code',
+    version: '2.1.0',
+    node: '22.19.0',
+    binary(root) {
+      return firstThatExists([join(root, 'node_modules', '@moonshot-ai', 'kimi-code', 'dist', 'main.mjs')]);
+    },
+    env(lab) {
+      return { KIMI_CODE_HOME: kimiHome(lab), KIMI_DISABLE_TELEMETRY: '1', KIMI_CODE_NO_AUTO_UPDATE: '1' };
+    },
+    configure(lab) {
+      mkdirSync(kimiHome(lab), { recursive: true });
+      writeFileSync(
+        join(kimiHome(lab), 'config.toml'),
+        `# A scripted model answers every request.
+default_model = "scripted"
+default_permission_mode = "auto"
+telemetry = false
+
+[providers.scripted]
+type = "openai"
+base_url = "${lab.model.url}/v1"
+api_key = "scripted"
+
+[models.scripted]
+provider = "scripted"
+model = "scripted"
+max_context_size = 200000
+capabilities = ["tool_use"]
+`,
+      );
+      writeFileSync(join(kimiHome(lab), 'tui.toml'), '[upgrade]\nauto_install = false\n');
+    },
+    argv(binary, { prompt, resume, args = [] }) {
+      return [binary, '-p', prompt, ...(resume ? ['--continue'] : []), ...args];
+    },
+  },
 };
+
+/** Where Kimi Code keeps everything in a lab. */
+export function kimiHome(lab) {
+  return join(lab.home, '.kimi-code');
+}
+
+/** The name a host's command has on a PATH. */
+export function commandOf(host) {
+  return host.command ?? host.id;
+}
 
 /**
  * Installs a host, unless the cache has it.
  * @returns {Promise<{binary?: string, reason?: string, seconds: number}>} the native binary, or why there is none.
  */
 export async function installHost(host, cache = hostCache()) {
+  if (!host.node) return installPackage(host, cache);
+  const node = isNewer(process.versions.node, host.node) ? { binary: process.execPath, seconds: 0 } : await installPackage(NODE, cache);
+  if (!node.binary) return { reason: `needs Node ${host.node} or newer: ${node.reason}`, seconds: node.seconds };
+  const found = await installPackage(host, cache);
+  if (!found.binary) return found;
+  // One program to start, like the hosts that are one.
+  const program = join(cache, `${host.id}-${host.version}`, commandOf(host));
+  writeFileSync(program, `#!/bin/sh\nexec '${node.binary}' '${found.binary}' "$@"\n`);
+  chmodSync(program, 0o755);
+  return { binary: program, seconds: node.seconds + found.seconds };
+}
+
+function isNewer(version, wanted) {
+  const [one, other] = [version, wanted].map((text) => text.split('.').map(Number));
+  const at = one.findIndex((number, index) => number !== other[index]);
+  return at < 0 || one[at] > other[at];
+}
+
+/** Installs one package of the registry into a folder of its own. */
+async function installPackage(host, cache) {
   const began = Date.now();
   const seconds = () => (Date.now() - began) / 1000;
   const folder = join(cache, `${host.id}-${host.version}`);

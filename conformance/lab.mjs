@@ -2,7 +2,7 @@
 // environment, git projects, and processes that are bounded in time and ended by their own id.
 
 import { spawn } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,12 +12,16 @@ import { startModel } from './model.mjs';
 /** Longest a host session may take, in milliseconds; a scripted one takes seconds. */
 export const SESSION_LIMIT_MS = 120_000;
 
-/** Makes a machine with a running model. `close()` ends the model and removes the folder unless `keep`. */
-export async function makeLab({ keep = false, hosts = [], mem0Dir } = {}) {
+/**
+ * Makes a machine with a running model. `close()` ends the model and removes the folder unless `keep`. A `binary` is put
+ * where packages' launchers look for it.
+ */
+export async function makeLab({ keep = false, hosts = [], mem0Dir, binary } = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'mem0-code-lab-')));
   const model = await startModel({ log: join(root, 'requests.jsonl') });
   const lab = new Lab(root, model, keep);
   if (mem0Dir) lab.mem0Dir = join(root, mem0Dir);
+  if (binary) lab.place(binary);
   for (const host of hosts) host.configure(lab);
   return lab;
 }
@@ -36,6 +40,14 @@ export class Lab {
     this.extraEnv = {};
     for (const folder of [this.home, this.temp]) mkdirSync(folder, { recursive: true });
     write(join(this.home, '.gitconfig'), '[user]\n\tname = dev\n\temail = dev@example.invalid\n[init]\n\tdefaultBranch = main\n');
+  }
+
+  /** Puts the binary where the packages' launchers look for it. */
+  place(binary) {
+    const path = join(this.mem0Dir, 'bin', 'mem0-code');
+    mkdirSync(dirname(path), { recursive: true });
+    copyFileSync(binary, path);
+    chmodSync(path, 0o755);
   }
 
   /** The whole environment of a process here: nothing of the caller's but PATH. */

@@ -1,8 +1,8 @@
 // The scripted model: a loopback server that stands in for a model vendor, so that a real, unmodified
 // host runs a whole session offline and we can read, byte for byte, what reached the model.
 //
-// It speaks the two streaming dialects our hosts use, Anthropic Messages (with count_tokens) and OpenAI
-// Responses. Every request is kept in memory and appended to a JSON Lines log before it is answered, so
+// It speaks the streaming dialects our hosts use: Anthropic Messages (with count_tokens), OpenAI Responses and
+// OpenAI Chat Completions. Every request is kept in memory and appended to a JSON Lines log before it is answered, so
 // a host that is killed while it waits still leaves its request behind. Credentials are never kept.
 //
 // A script is a list of steps, taken in order by the requests that offer tools:
@@ -22,7 +22,9 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
-const SHELLS = ['bash', 'exec_command', 'shell_command', 'shell', 'local_shell'];
+import { chat } from './shims/chat.mjs';
+
+const SHELLS = ['bash', 'exec', 'exec_command', 'shell_command', 'shell', 'local_shell'];
 const KEPT_HEADERS = ['user-agent', 'content-type', 'anthropic-version', 'anthropic-beta', 'session_id'];
 
 /**
@@ -291,4 +293,4 @@ const responses = {
   },
 };
 
-const DIALECTS = [anthropic, responses];
+const DIALECTS = [anthropic, responses, chat];

@@ -28,11 +28,11 @@ export class Suite {
   }
 
   /**
-   * Runs one check. `after` names checks it builds on: unless all passed it is skipped.
-   * `body` may return `{note}`, something worth reading although all is well.
+   * Runs one check. `after` names checks it builds on: unless all passed it is skipped. `about` are fields of its row in
+   * the report. `body` may return `{note}`, something worth reading although all is well.
    */
-  async check(group, name, { after = [] }, body) {
-    const entry = { name: `${group}/${name}`, group, status: 'planned' };
+  async check(group, name, { after = [], about = {} }, body) {
+    const entry = { name: `${group}/${name}`, group, ...about, status: 'planned' };
     this.checks.push(entry);
     if (this.#list) return void print('PLAN', entry);
     const began = Date.now();
@@ -62,9 +62,10 @@ export class Suite {
     return this.checks.some((entry) => entry.status === 'passed') ? 'passed' : 'skipped';
   }
 
-  /** Prints the last line and writes the report, when asked for; returns the exit code. */
+  /** Prints the table and the last line, and writes the report when asked for; returns the exit code. */
   finish(reportPath, about) {
     const count = (status) => this.checks.filter((entry) => entry.status === status).length;
+    if (!this.#list) console.log(`\n${table(this.checks)}`);
     console.log(`\nConformance: ${this.status} (${this.checks.length} checks: ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped)`);
     if (reportPath) {
       mkdirSync(dirname(reportPath), { recursive: true });
@@ -72,6 +73,19 @@ export class Suite {
     }
     return ['passed', 'planned'].includes(this.status) ? 0 : 1;
   }
+}
+
+/** What came of each group, a line each. */
+function table(checks) {
+  const groups = [...new Set(checks.map(({ group }) => group))];
+  const rows = groups.map((group) => {
+    const own = checks.filter((entry) => entry.group === group);
+    const counts = ['passed', 'failed', 'skipped'].map((status) => own.filter((entry) => entry.status === status).length);
+    return [group, ...counts, own.reduce((sum, { duration_seconds: seconds = 0 }) => sum + seconds, 0).toFixed(1)];
+  });
+  const all = [['group', 'passed', 'failed', 'skipped', 'seconds'], ...rows];
+  const widths = all[0].map((_, column) => Math.max(...all.map((row) => String(row[column]).length)));
+  return all.map((row) => row.map((cell, column) => (column ? String(cell).padStart(widths[column]) : cell.padEnd(widths[0]))).join('  ')).join('\n');
 }
 
 function print(word, { name, duration_seconds: seconds, output }) {

@@ -1,13 +1,16 @@
 // The two ways mem0-code gets into a host: its package through the host's own plugin commands, and
 // `mem0-code install`.
 
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { commandOf, kimiHome } from './hosts.mjs';
+import { write } from './lab.mjs';
 import { expect } from './suite.mjs';
 
 const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
+/** Hosts whose plugin commands take a market; what they call it and how a plugin is taken from it. */
 const MARKET = {
   'claude-code': { file: join('.claude-plugin', 'marketplace.json'), add: ['plugin', 'install'] },
   codex: { file: join('.agents', 'plugins', 'marketplace.json'), add: ['plugin', 'add'] },
@@ -22,13 +25,12 @@ export const WAYS = {
         expect(existsSync(join(REPOSITORY, part)), `the repository has no ${part}/`);
         cpSync(join(REPOSITORY, part), join(lab.root, 'market', part), { recursive: true, verbatimSymlinks: true });
       }
-      mkdirSync(join(lab.mem0Dir, 'bin'), { recursive: true });
-      copyFileSync(binary, join(lab.mem0Dir, 'bin', 'mem0-code'));
-      chmodSync(join(lab.mem0Dir, 'bin', 'mem0-code'), 0o755);
+      lab.place(binary);
     },
     async put({ lab }, host) {
-      const { file, add } = MARKET[host.id];
       const market = join(lab.root, 'market');
+      if (host.id === 'kimi') return putIntoKimi(lab, join(market, 'plugins', 'kimi'));
+      const { file, add } = MARKET[host.id];
       const about = JSON.parse(readFileSync(join(market, file), 'utf8'));
       await hostCommand(lab, host, 'plugin', 'marketplace', 'add', market);
       await hostCommand(lab, host, ...add, `mem0@${about.name}`);
@@ -41,7 +43,7 @@ export const WAYS = {
     prepare({ lab, hosts }) {
       const programs = join(lab.root, 'programs');
       mkdirSync(programs, { recursive: true });
-      for (const host of hosts) symlinkSync(host.installed, join(programs, host.id === 'claude-code' ? 'claude' : host.id));
+      for (const host of hosts) symlinkSync(host.installed, join(programs, commandOf(host)));
       lab.path = `${programs}:${process.env.PATH}`;
     },
     async put({ product, lab }, host) {
@@ -52,6 +54,18 @@ export const WAYS = {
     },
   },
 };
+
+/**
+ * `/plugins install FOLDER` is only in Kimi Code's screen; this leaves what it leaves (seen with 2.1.0): a copy in the
+ * managed folder and a row in `installed.json`.
+ */
+function putIntoKimi(lab, folder) {
+  const { name } = JSON.parse(readFileSync(join(folder, 'kimi.plugin.json'), 'utf8'));
+  const root = join(kimiHome(lab), 'plugins', 'managed', name);
+  cpSync(folder, root, { recursive: true, verbatimSymlinks: true });
+  const row = { id: name, root, source: 'local-path', enabled: true, installedAt: '2026-12-01T00:00:00.000Z', originalSource: folder };
+  write(join(kimiHome(lab), 'plugins', 'installed.json'), { version: 1, plugins: [row] });
+}
 
 /** Runs one of the host's own management commands; fails the check when the host refuses. */
 export async function hostCommand(lab, host, ...args) {

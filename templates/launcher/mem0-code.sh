@@ -45,6 +45,11 @@ done
 missing="mem0-code is not installed on this machine. Install it (cargo install --git {{REPOSITORY}} mem0-code), or set MEM0_CODE_BIN to the program."
 case "${1:-}" in
     hook)
+        # One host takes silence for a refusal, and an answer it does not expect for an error.
+        case "${2:-} ${3:-}" in
+            "antigravity PreToolUse") printf '{"decision":"allow"}\n' ;;
+            "antigravity "*) printf '{}\n' ;;
+        esac
         exit 0
         ;;
     mcp)

@@ -86,6 +86,14 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Show how far a fact has come that a server accepted.
+    Event {
+        /// The receipt `add` gave.
+        id: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Show what is stored, what waits and what went wrong.
     Status {
         /// Print JSON.
@@ -426,6 +434,7 @@ fn answer(command: Command, setup: &dyn Fn(Option<String>) -> Setup) -> CommandR
         Command::Update { id, text, json } => commands::memories::update(&setup(None), &id, &text, json),
         Command::Delete { ids, json } => commands::memories::delete(&setup(None), &ids, json),
         Command::History { id, json } => commands::memories::history(&setup(None), &id, json),
+        Command::Event { id, json } => commands::event::run(&setup(None), &id, json),
         Command::Status { json } => commands::status::run(&setup(None), json),
         Command::Doctor { json } => commands::doctor::run(&setup(None), json),
         Command::Pause { json } => commands::pause::run(&setup(None), true, json),

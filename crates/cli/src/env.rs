@@ -22,6 +22,7 @@ impl Env {
         Self {
             variables: env::vars_os()
                 .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+                .filter(|(name, value)| !is_unfilled(name, value))
                 .collect(),
             home: env::home_dir().filter(|home| home.is_absolute()),
             cwd: env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
@@ -37,5 +38,23 @@ impl Env {
     /// All variables.
     pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
         &self.variables
+    }
+}
+
+/// Whether a plugin's option still is the placeholder that the host should have filled in. The user has not set it then.
+fn is_unfilled(name: &str, value: &str) -> bool {
+    name.contains("PLUGIN_OPTION_") && value.trim().starts_with("${") && value.trim().ends_with('}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_unfilled;
+
+    #[test]
+    fn an_option_left_as_its_placeholder_is_not_set() {
+        assert!(is_unfilled("PLUGIN_OPTION_API_KEY", "${api_key}"));
+        assert!(is_unfilled("CLAUDE_PLUGIN_OPTION_TOP_K", " ${user_config.top_k} "));
+        assert!(!is_unfilled("PLUGIN_OPTION_API_KEY", "m0-x${y}z"));
+        assert!(!is_unfilled("MEM0_API_KEY", "${api_key}"));
     }
 }

@@ -244,6 +244,7 @@ fn act_with(
                 return Ok((host.render)(native, &context));
             }
         }
+        EventKind::ModelCall => {}
         EventKind::Tool(call) => {
             record(&evidence, &evidence::tool(event, call, session.root()))?;
         }
@@ -297,6 +298,19 @@ fn act_with(
             } else {
                 hand_off_or_idle(setup, &mut evidence, &session, event, now)?;
             }
+        }
+        EventKind::Turn { earlier, said } => {
+            let is_known = evidence.transcript_state(session.key())?.last_answer.is_some();
+            let earlier = if is_known { &[] } else { earlier.as_slice() };
+            if let Some(turn) = evidence::turn(earlier.iter().chain(said)) {
+                let event = NewEvent { session: session.key(), kind: turn.kind, payload: &turn.payload, now };
+                evidence.record_spoken_answer(&event)?;
+            }
+            hand_off_or_idle(setup, &mut evidence, &session, event, now)?;
+        }
+        EventKind::Reminder => {
+            let context = recall::shown_before(setup, host, &evidence, &session)?;
+            return Ok(context.map(|context| (host.render)(native, &context)).unwrap_or_default());
         }
         EventKind::Compaction => {
             hand_off(setup, &mut evidence, &session, event, Reason::PreCompact, now)?;

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::transcript::Said;
+
 /// The session id that stands in when a host sends none. Such a session is stored but never pinned and never sent.
 pub const UNKNOWN_SESSION: &str = "unknown-session";
 
@@ -49,6 +51,9 @@ pub enum EventKind {
         /// The whole prompt.
         text: String,
     },
+    /// The host is about to call its model, once or more in a turn. What the person asked is in the transcript, and
+    /// context lasts for one call: it is to be given again at each.
+    ModelCall,
     /// A tool ran to its end.
     Tool(ToolUse),
     /// The main agent finished a turn.
@@ -56,6 +61,15 @@ pub enum EventKind {
         /// The final message, where the host sends it.
         text: Option<String>,
     },
+    /// A turn was completed, told by a host that leaves no record of it for us to read.
+    Turn {
+        /// What was said before the turn, for a session nothing was recorded of yet.
+        earlier: Vec<Said>,
+        /// What was said in it, in order; the prompt may be among it.
+        said: Vec<Said>,
+    },
+    /// A host that keeps no injected text asks for what the session was shown.
+    Reminder,
     /// A sub-agent started.
     SubagentStart,
     /// A sub-agent yielded; it may start again under the same id.

@@ -81,6 +81,17 @@ pub fn answer(text: &str) -> Option<Record> {
     (!text.trim().is_empty()).then(|| Record { kind: "assistant_stop", payload: json!({ "text": text }) })
 }
 
+/// Returns what is kept of a completed turn whose messages the host told, or `None` when nothing was said.
+pub fn turn<'a>(said: impl Iterator<Item = &'a Said>) -> Option<Record> {
+    let messages: Vec<Said> = said
+        .map(|said| Said { role: said.role.clone(), content: spoken(&said.content).into_owned() })
+        .filter(|said| !said.content.trim().is_empty())
+        .collect();
+    let text = messages.iter().rev().find(|said| said.role == "assistant").map(|said| said.content.clone());
+    let payload = json!({ "text": text.unwrap_or_default(), "transcript_messages": messages });
+    (!messages.is_empty()).then_some(Record { kind: "assistant_stop", payload })
+}
+
 /// Returns what is kept of an answer together with what a transcript tells about the turn, or `None` when
 /// it tells nothing new. A transcript may lag behind its hook: an answer stored last time (`previous`) that shows up
 /// at the head of the new messages is not new.

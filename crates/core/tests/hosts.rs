@@ -273,8 +273,11 @@ fn hooks_that_say_nothing_are_no_events() {
                 assert!((host.normalize)(hook.native, payload.as_bytes()).is_err(), "{} {payload:?}", host.id);
             }
         }
-        assert!((host.render)("SessionStart", " \n").is_empty(), "nothing to say is nothing on stdout");
-        assert!((host.render)("Stop", CONTEXT).is_empty());
+        // A host that takes no empty answer is given the one that means nothing.
+        let silent = if host.id == "antigravity" { "{}" } else { "" };
+        for (native, context) in [("SessionStart", " \n"), ("Stop", CONTEXT)] {
+            assert_eq!(String::from_utf8((host.render)(native, context)).unwrap(), silent, "{} {native}", host.id);
+        }
     }
 }
 
@@ -346,7 +349,9 @@ fn try_all(bytes: &[u8], since: &Since) {
         for native in natives() {
             let _ = (host.normalize)(native, bytes);
         }
-        let _ = read(host, "s1", &[bytes, b"\n"].concat(), since);
+        if host.transcript.is_some() {
+            let _ = read(host, "s1", &[bytes, b"\n"].concat(), since);
+        }
     }
 }
 

@@ -4,21 +4,28 @@
 //! moment goes in, so that the committed packages can be compared byte for byte. Placing a package on a machine is
 //! [`crate::install`]'s work.
 
+mod committed;
+mod frontmatter;
+mod guidance;
 pub(crate) mod hooks;
+mod marketplaces;
 pub(crate) mod ordered;
+mod packages;
+mod schema;
 mod templates;
 mod validate;
 
 use crate::fsx;
 use anyhow::{Context, bail};
-use ordered::PLAIN;
+pub(crate) use committed::{check, sync};
+use ordered::{Json, PLAIN};
+use packages::Package;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use templates::Package;
 pub(crate) use validate::validate;
 
-/// Where the repository keeps the package of each host, relative to its root.
-const COMMITTED: &str = "plugins";
+/// What the packages are, in the words of a list.
+const DESCRIPTION: &str = "One memory for every coding agent on this machine";
 
 /// Variables handed on to the MCP server by a host that starts it with an emptied environment. Unset ones do no harm there.
 pub(crate) const HANDED_ON: &[&str] = &[
@@ -88,23 +95,32 @@ pub(crate) enum Program {
 
 /// The ids of the hosts that have a package.
 pub(crate) fn hosts() -> impl Iterator<Item = &'static str> {
-    templates::PACKAGES.iter().map(|package| package.host)
+    packages::PACKAGES.iter().map(|package| package.host)
+}
+
+/// Whether a folder is a package of ours, as some hosts start our server in it and not in the project.
+pub(crate) fn is_package(folder: &Path) -> bool {
+    packages::PACKAGES.iter().any(|package| is_named_mem0(&folder.join(package.manifest)))
 }
 
 /// The manifest of a host's package, as a path inside it.
 pub(crate) fn manifest(host: &str) -> Option<&'static str> {
-    package(host).ok().map(|package| package.manifest)
+    packages::find(host).map(|package| package.manifest)
 }
 
 fn package(host: &str) -> anyhow::Result<&'static Package> {
-    match templates::PACKAGES.iter().find(|package| package.host == host) {
-        Some(package) => Ok(package),
-        None => Err(crate::report::Usage(format!(
-            "no package for host `{host}`; there is one for {}",
-            hosts().collect::<Vec<_>>().join(", ")
-        ))
-        .into()),
+    if let Some(package) = packages::find(host) {
+        return Ok(package);
     }
+    let message = match packages::ELSEWHERE.iter().find(|elsewhere| elsewhere.host == host) {
+        Some(elsewhere) => {
+            let folder = elsewhere.folder;
+            let workspace = folder.split('/').next().unwrap_or(folder);
+            format!("the package of `{host}` is an npm package in {folder}: `npm run build` in {workspace} makes it")
+        }
+        None => format!("no package for host `{host}`; there is one for {}", hosts().collect::<Vec<_>>().join(", ")),
+    };
+    Err(crate::report::Usage(message).into())
 }
 
 /// Renders the package of a host.
@@ -113,61 +129,89 @@ fn package(host: &str) -> anyhow::Result<&'static Package> {
 /// When the host has no package, or a template names a token that has no value.
 pub(crate) fn render(host: &str, program: &Program) -> anyhow::Result<Files> {
     let package = package(host)?;
-    let spec = mem0_code_core::hosts::find(host).with_context(|| format!("no host `{host}`"))?;
-    let (hook_program, mcp_command, skill_program, skill_note) = match program {
-        Program::Launcher => (
-            format!("\"{}/bin/mem0-code\"", package.root),
-            package.mcp_command.to_owned(),
-            package.skill_program.to_owned(),
-            package.skill_note,
-        ),
-        Program::Native { shell, path, .. } => (shell.clone(), path.clone(), shell.clone(), ""),
+    let host = package.host;
+    let name = mem0_code_core::hosts::find(host).map_or(package.name, |spec| spec.name);
+    let specs = hooks::of(host).unwrap_or_default();
+    let (hook_program, skill_program, skill_note) = match program {
+        Program::Launcher => (format!("\"{}/bin/mem0-code\"", package.root), package.skill_program, package.skill_note),
+        Program::Native { shell, .. } => (shell.clone(), shell.as_str(), ""),
     };
-    let cli = format!("{skill_program} --harness \"{host}\"");
-    let mcp_command = ordered::quote(&mcp_command);
-    let mcp_env: String = match program {
-        Program::Launcher => String::new(),
-        Program::Native { env, .. } => {
-            let line = |(name, value): &(String, String)| {
-                format!("        {}: {},\n", ordered::quote(name), ordered::quote(value))
-            };
-            env.iter().map(line).collect()
-        }
+    let server = server(package, program);
+    let env: &[(String, String)] = match program {
+        Program::Launcher => &[],
+        Program::Native { env, .. } => env,
     };
+    let pair = |(name, value): &(String, String)| (name.clone(), Json::text(value));
+    let env_lines =
+        env.iter().map(|(name, value)| format!("        {}: {},\n", ordered::quote(name), ordered::quote(value)));
     let handed_on: Vec<String> = HANDED_ON.iter().map(|name| format!("        {}", ordered::quote(name))).collect();
-    let handed_on = handed_on.join(",\n");
-    let values = [
-        ("VERSION", env!("CARGO_PKG_VERSION")),
-        ("REPOSITORY", env!("CARGO_PKG_REPOSITORY")),
-        ("HOST_NAME", spec.name),
-        ("MCP_COMMAND", &mcp_command),
-        ("MCP_ENV", &mcp_env),
-        ("HANDED_ON", &handed_on),
-        ("CLI", &cli),
-        ("CLI_NOTE", skill_note),
+    let hooks = hooks::file(host, specs, &hook_program);
+    let cli = format!("{skill_program} --harness \"{host}\"");
+    let mut values = vec![
+        ("VERSION", env!("CARGO_PKG_VERSION").to_owned()),
+        ("REPOSITORY", env!("CARGO_PKG_REPOSITORY").to_owned()),
+        ("HOST", host.to_owned()),
+        ("HOST_NAME", name.to_owned()),
+        ("SERVER_COMMAND", ordered::quote(&server[0])),
+        ("SERVER_ARGS", Json::texts(&server[1..]).compact()),
+        ("SERVER_ENV", env_lines.collect()),
+        ("SERVER_ENV_OBJECT", Json::Object(env.iter().map(pair).collect()).compact()),
+        ("HANDED_ON", handed_on.join(",\n")),
+        ("HOOKS", hooks.pretty(PLAIN, "  ")),
+        // The rule has to repeat the command's quoting, or the host asks.
+        ("HANDOFF_TOOLS", ordered::quote(&format!("Bash({cli} handoff save *)"))),
+        ("CLI", cli),
+        ("CLI_NOTE", skill_note.to_owned()),
     ];
+    values.push(("HANDOFF", filled(package.handoff, &values)?.trim_end().to_owned()));
     let mut files = Files::new();
-    for template in package.files.iter().chain(templates::SKILLS) {
-        let mut text = templates::fill(template.text, &values)
-            .map_err(|token| anyhow::anyhow!("the template of {} has {token}", template.path))?;
-        if template.path.starts_with("skills/") {
-            text.truncate(text.trim_end().len());
-            text.push('\n');
-        }
-        files.insert(template.path.to_owned(), File { bytes: text.into_bytes(), executable: false });
+    let mut add = |path: &str, text: String, executable| {
+        files.insert(path.to_owned(), File { bytes: text.into_bytes(), executable });
+    };
+    for template in package.files {
+        add(template.path, filled(template.text, &values)?, false);
     }
-    let hooks_file = hooks::file(host, spec.hooks, &hook_program).pretty(PLAIN, "") + "\n";
-    files.insert("hooks/hooks.json".to_owned(), File { bytes: hooks_file.into_bytes(), executable: false });
+    for template in templates::SKILLS {
+        let text = filled(&readable_head(template.text, package.skill_fields), &values)?;
+        add(template.path, text.trim_end().to_owned() + "\n", false);
+    }
+    if let Some(path) = package.hooks.path() {
+        add(path, hooks.pretty(PLAIN, "") + "\n", false);
+    }
     match program {
-        Program::Launcher => {
-            let text = templates::fill(templates::LAUNCHER.text, &values)
-                .map_err(|token| anyhow::anyhow!("the launcher has {token}"))?;
-            files.insert(templates::LAUNCHER.path.to_owned(), File { bytes: text.into_bytes(), executable: true });
-        }
+        Program::Launcher => add(templates::LAUNCHER.path, filled(templates::LAUNCHER.text, &values)?, true),
         // Nothing is looked up any more, so nothing needs to be said about looking it up.
         Program::Native { .. } => drop(files.remove("README.md")),
     }
     Ok(files)
+}
+
+/// The words that start the MCP server of a package.
+fn server(package: &Package, program: &Program) -> Vec<String> {
+    let start: Vec<&str> = match program {
+        Program::Launcher => package.server.to_vec(),
+        Program::Native { path, .. } => package.server_native.iter().copied().chain([path.as_str()]).collect(),
+    };
+    start.into_iter().chain(["mcp", "--host", package.host]).map(str::to_owned).collect()
+}
+
+/// A skill's text without the lines of its front matter that a host does not read.
+fn readable_head(text: &str, fields: &[&str]) -> String {
+    let Some((head, body)) = text.split_once("\n---\n") else { return text.to_owned() };
+    let reads = |line: &&str| match line.split_once(':') {
+        Some((field, _)) => matches!(field, "name" | "description") || fields.contains(&field),
+        None => true,
+    };
+    let head: Vec<&str> = head.lines().filter(reads).collect();
+    format!("{}\n---\n{body}", head.join("\n"))
+}
+
+fn filled(text: &str, values: &[(&str, String)]) -> anyhow::Result<String> {
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    templates::fill(text, &values).map_err(|token| {
+        let start: String = text.chars().take(60).collect();
+        anyhow::anyhow!("the template that begins `{start}` has {token}")
+    })
 }
 
 /// Writes the package of a host to `out`, replacing what a package had there.
@@ -188,16 +232,21 @@ pub(crate) fn build(host: &str, out: &Path, binary: Option<(&str, &Path)>) -> an
         let bytes = std::fs::read(path).with_context(|| format!("reading {}", path.display()))?;
         files.insert(format!("bin/{target}/{name}"), File { bytes, executable: true });
     }
-    refuse_protected(out, package)?;
+    refuse_protected(out, |path| path == package.manifest && is_named_mem0(&out.join(path)), package)?;
+    put(package, &files, out)
+}
+
+/// Puts a package in place: written and checked beside it, then moved there whole.
+fn put(package: &Package, files: &Files, out: &Path) -> anyhow::Result<()> {
     let parent = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fsx::create_folders(parent, false).with_context(|| format!("making {}", parent.display()))?;
     let staging = tempfile::Builder::new().prefix(".mem0-code-bundle-").tempdir_in(parent)?;
     let staged = staging.path().join("package");
-    write(&files, &staged)?;
-    let problems = validate(&staged);
+    write(files, &staged)?;
+    let problems = validate::validate_as(package, &staged);
     if !problems.is_empty() {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        bail!("the package of `{host}` is not valid:\n{}", lines.join("\n"));
+        bail!("the package of `{}` is not valid:\n{}", package.host, lines.join("\n"));
     }
     if out.exists() {
         std::fs::rename(out, staging.path().join("old")).with_context(|| format!("moving {} aside", out.display()))?;
@@ -206,17 +255,22 @@ pub(crate) fn build(host: &str, out: &Path, binary: Option<(&str, &Path)>) -> an
     Ok(())
 }
 
-/// An output folder is replaced as a whole, so it must be new, empty, or a package of this host.
-fn refuse_protected(out: &Path, package: &Package) -> anyhow::Result<()> {
+/// An output folder is replaced as a whole, so it must be new, empty, or hold a file that only a package of ours has there.
+fn refuse_protected(out: &Path, is_ours: impl Fn(&str) -> bool, package: &Package) -> anyhow::Result<()> {
     let Ok(metadata) = std::fs::symlink_metadata(out) else { return Ok(()) };
     if !metadata.is_dir() {
         bail!("the output path {} is not a folder", out.display());
     }
-    let empty = std::fs::read_dir(out)?.next().is_none();
-    if !empty && !out.join(package.manifest).is_file() {
+    let (files, odd) = validate::walk(out);
+    if (!files.is_empty() || !odd.is_empty()) && !files.iter().any(|path| is_ours(path)) {
         bail!("refusing to replace {}: it is not empty and not a package of `{}`", out.display(), package.host);
     }
     Ok(())
+}
+
+fn is_named_mem0(manifest: &Path) -> bool {
+    let text = std::fs::read_to_string(manifest).unwrap_or_default();
+    serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|value| value["name"] == "mem0")
 }
 
 /// Writes files under a folder.
@@ -229,100 +283,6 @@ fn write(files: &Files, folder: &Path) -> anyhow::Result<()> {
         fsx::write_atomic(&target, &file.bytes, mode).with_context(|| format!("writing {}", target.display()))?;
     }
     Ok(())
-}
-
-/// Writes every committed package and both marketplace files under the repository's root.
-///
-/// # Errors
-/// As [`build`].
-pub(crate) fn sync(root: &Path) -> anyhow::Result<()> {
-    for host in hosts() {
-        build(host, &root.join(COMMITTED).join(host), None)?;
-    }
-    write(&marketplaces(), root)
-}
-
-/// Compares what is committed under the repository's root with what the templates give now.
-///
-/// Names files that are missing, differ (`stale`), lost their executable bit, or should not be there (`extra`). Empty: current.
-pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<Problem>> {
-    let mut problems = Vec::new();
-    for host in hosts() {
-        let folder = root.join(COMMITTED).join(host);
-        let files = render(host, &Program::Launcher)?;
-        compare(&files, &folder, &mut problems)?;
-        for path in validate::walk(&folder).0 {
-            if !files.contains_key(&path) {
-                problems.push(Problem { path: folder.join(path), what: "extra: not generated, remove it".to_owned() });
-            }
-        }
-        problems.extend(validate(&folder));
-    }
-    compare(&marketplaces(), root, &mut problems)?;
-    problems.sort();
-    problems.dedup();
-    Ok(problems)
-}
-
-fn compare(files: &Files, folder: &Path, problems: &mut Vec<Problem>) -> anyhow::Result<()> {
-    for (path, file) in files {
-        let target = folder.join(path);
-        let what = match fsx::read_optional(&target).with_context(|| format!("reading {}", target.display()))? {
-            None => "missing",
-            Some(bytes) if bytes != file.bytes => "stale: differs from its template",
-            Some(_) if file.executable && !fsx::is_program(&target) => "not executable",
-            Some(_) => continue,
-        };
-        problems.push(Problem { path: target, what: what.to_owned() });
-    }
-    Ok(())
-}
-
-/// The two marketplace files at the root of the repository, by which hosts find the packages.
-fn marketplaces() -> Files {
-    use ordered::Json;
-    let description = "One memory for every coding agent on this machine";
-    let plugin_of = |host: &str| Json::text(format!("./{COMMITTED}/{host}"));
-    let claude = Json::object([
-        ("name", Json::text("mem0-code")),
-        ("owner", Json::object([("name", Json::text("mem0-code"))])),
-        ("metadata", Json::object([("description", Json::text(description))])),
-        (
-            "plugins",
-            Json::Array(vec![Json::object([
-                ("name", Json::text("mem0")),
-                ("source", plugin_of("claude-code")),
-                ("description", Json::text(description)),
-                ("category", Json::text("productivity")),
-            ])]),
-        ),
-    ]);
-    let codex = Json::object([
-        ("name", Json::text("mem0-code")),
-        ("interface", Json::object([("displayName", Json::text("mem0-code"))])),
-        (
-            "plugins",
-            Json::Array(vec![Json::object([
-                ("name", Json::text("mem0")),
-                ("source", Json::object([("source", Json::text("local")), ("path", plugin_of("codex"))])),
-                (
-                    "policy",
-                    Json::object([
-                        ("installation", Json::text("AVAILABLE")),
-                        ("authentication", Json::text("ON_INSTALL")),
-                    ]),
-                ),
-                ("category", Json::text("Productivity")),
-            ])]),
-        ),
-    ]);
-    [(".claude-plugin/marketplace.json", claude), (".agents/plugins/marketplace.json", codex)]
-        .into_iter()
-        .map(|(path, json)| {
-            let bytes = (json.pretty(PLAIN, "") + "\n").into_bytes();
-            (path.to_owned(), File { bytes, executable: false })
-        })
-        .collect()
 }
 
 #[cfg(test)]

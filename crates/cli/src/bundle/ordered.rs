@@ -15,6 +15,8 @@ pub(crate) enum Json {
     Text(String),
     /// A whole number.
     Number(u64),
+    /// `true` or `false`.
+    Bool(bool),
 }
 
 /// How a value is laid out over lines.
@@ -40,6 +42,11 @@ impl Json {
         Json::Text(text.into())
     }
 
+    /// A list of strings.
+    pub(crate) fn texts(texts: &[impl AsRef<str>]) -> Json {
+        Json::Array(texts.iter().map(|text| Json::text(text.as_ref())).collect())
+    }
+
     /// Prints over several lines; lines after the first start with `indent`.
     pub(crate) fn pretty(&self, layout: Layout<'_>, indent: &str) -> String {
         let mut out = String::new();
@@ -63,6 +70,7 @@ impl Json {
             Json::Array(elements) => Value::Array(elements.iter().map(Json::value).collect()),
             Json::Text(text) => Value::String(text.clone()),
             Json::Number(number) => Value::from(*number),
+            Json::Bool(truth) => Value::from(*truth),
         }
     }
 
@@ -70,6 +78,7 @@ impl Json {
         match self {
             Json::Text(text) => out.push_str(&quote(text)),
             Json::Number(number) => out.push_str(&number.to_string()),
+            Json::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
             Json::Object(entries) => write_items(out, lines, ('{', '}'), entries, |out, (key, value), lines| {
                 out.push_str(&quote(key));
                 out.push_str(": ");
@@ -129,7 +138,7 @@ mod tests {
     fn printed_text_is_the_value() {
         let json = Json::object([
             ("z", Json::text("a\"b\\c\u{1f}é")),
-            ("a", Json::Array(vec![Json::Number(3), Json::Array(vec![]), Json::Object(vec![])])),
+            ("a", Json::Array(vec![Json::Number(3), Json::Bool(true), Json::Array(vec![]), Json::Object(vec![])])),
         ]);
         let crlf = Layout { newline: "\r\n", unit: "\t" };
         for text in [json.compact(), json.pretty(PLAIN, ""), json.pretty(crlf, "    ")] {
@@ -137,7 +146,7 @@ mod tests {
         }
         assert_eq!(
             json.pretty(PLAIN, ""),
-            "{\n  \"z\": \"a\\\"b\\\\c\\u001fé\",\n  \"a\": [\n    3,\n    [],\n    {}\n  ]\n}"
+            "{\n  \"z\": \"a\\\"b\\\\c\\u001fé\",\n  \"a\": [\n    3,\n    true,\n    [],\n    {}\n  ]\n}"
         );
     }
 }

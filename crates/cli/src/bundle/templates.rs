@@ -7,17 +7,34 @@ pub(super) struct Template {
     pub path: &'static str,
     /// The text with its `{{TOKENS}}`.
     pub text: &'static str,
+    /// Its own path, from the repository's root.
+    pub source: &'static str,
 }
 
-macro_rules! templates {
-    ($($path:literal from $source:literal),* $(,)?) => {
-        &[$(Template { path: $path, text: include_str!(concat!("../../../../templates/", $source)) }),*]
+/// The text of a file below `templates/`.
+macro_rules! source {
+    ($source:literal) => {
+        include_str!(concat!("../../../../templates/", $source))
     };
 }
+pub(super) use source;
+
+/// Files of a package, each from a file below `templates/`.
+macro_rules! templates {
+    ($($path:literal from $source:literal),* $(,)?) => {
+        &[$($crate::bundle::templates::Template {
+            path: $path,
+            text: $crate::bundle::templates::source!($source),
+            source: concat!("templates/", $source),
+        }),*]
+    };
+}
+pub(super) use templates;
 
 /// The skills every package has.
 pub(super) const SKILLS: &[Template] = templates![
     "skills/forget/SKILL.md" from "skills/forget/SKILL.md.tmpl",
+    "skills/handoff/SKILL.md" from "skills/handoff/SKILL.md.tmpl",
     "skills/pause/SKILL.md" from "skills/pause/SKILL.md.tmpl",
     "skills/remember/SKILL.md" from "skills/remember/SKILL.md.tmpl",
     "skills/resume/SKILL.md" from "skills/resume/SKILL.md.tmpl",
@@ -26,57 +43,7 @@ pub(super) const SKILLS: &[Template] = templates![
 ];
 
 /// The shell launcher of packages that are not tied to one machine.
-pub(super) const LAUNCHER: Template =
-    Template { path: "bin/mem0-code", text: include_str!("../../../../templates/launcher/mem0-code.sh") };
-
-/// What is particular to one host's package.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Package {
-    /// The host's id.
-    pub host: &'static str,
-    /// Files of this host only, apart from the hooks' file.
-    pub files: &'static [Template],
-    /// The manifest, as a path inside the package. It is what makes a folder a package: written last, removed first.
-    pub manifest: &'static str,
-    /// How the package's root is spelled in a hook's command.
-    pub root: &'static str,
-    /// How the package's own launcher is spelled as the command of its MCP server.
-    pub mcp_command: &'static str,
-    /// How a skill of the package runs the program when it is not tied to one machine.
-    pub skill_program: &'static str,
-    /// What a skill must add about that, as Markdown; empty when the host fills in the path.
-    pub skill_note: &'static str,
-}
-
-/// Every host that has a package.
-pub(super) const PACKAGES: &[Package] = &[
-    Package {
-        host: "claude-code",
-        files: templates![
-            ".claude-plugin/plugin.json" from "bundles/claude-code/.claude-plugin/plugin.json.tmpl",
-            ".mcp.json" from "bundles/claude-code/.mcp.json.tmpl",
-            "README.md" from "bundles/claude-code/README.md.tmpl",
-        ],
-        manifest: ".claude-plugin/plugin.json",
-        root: "${CLAUDE_PLUGIN_ROOT}",
-        mcp_command: "${CLAUDE_PLUGIN_ROOT}/bin/mem0-code",
-        skill_program: "\"${CLAUDE_PLUGIN_ROOT}/bin/mem0-code\"",
-        skill_note: "",
-    },
-    Package {
-        host: "codex",
-        files: templates![
-            ".codex-plugin/plugin.json" from "bundles/codex/.codex-plugin/plugin.json.tmpl",
-            ".mcp.json" from "bundles/codex/.mcp.json.tmpl",
-            "README.md" from "bundles/codex/README.md.tmpl",
-        ],
-        manifest: ".codex-plugin/plugin.json",
-        root: "${PLUGIN_ROOT}",
-        mcp_command: "./bin/mem0-code",
-        skill_program: "mem0-code",
-        skill_note: "\nWhen `mem0-code` is not on the PATH, use `~/.mem0/bin/mem0-code`, or `bin/mem0-code` two folders above this file.\n",
-    },
-];
+pub(super) const LAUNCHER: &Template = &templates!["bin/mem0-code" from "launcher/mem0-code.sh"][0];
 
 /// Replaces every `{{NAME}}` by its value.
 ///

@@ -78,12 +78,18 @@ pub(crate) fn run(setup: &Setup, as_json: bool) -> CommandResult {
     Ok(if is_well { Ending::Done } else { Ending::Failed })
 }
 
+/// Whether evidence can be kept; nothing is made to find that out.
 fn data_directory(setup: &Setup) -> Result<String, String> {
     let folder = &setup.data_folder;
-    mem0_code_engine::db::private_folder(folder)
-        .and_then(|()| tempfile::tempfile_in(folder).map(drop))
-        .map(|()| folder.display().to_string())
-        .map_err(|error| format!("{} cannot be written: {error}", folder.display()))
+    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
+    if !there.is_dir() {
+        return Err(format!("{} is not a folder", there.display()));
+    }
+    match rustix::fs::access(there, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK) {
+        Ok(()) if there == folder => Ok(folder.display().to_string()),
+        Ok(()) => Ok(format!("{}, made with the first event", folder.display())),
+        Err(error) => Err(format!("{} cannot be written: {error}", there.display())),
+    }
 }
 
 fn configuration(setup: &Setup) -> Result<String, String> {
@@ -134,18 +140,24 @@ fn evidence(folder: &std::path::Path) -> Result<String, String> {
     Ok(format!("{}; last event {}", folder.display(), seen.as_deref().unwrap_or("never")))
 }
 
-/// Looks at the hosts that were wired by `install`; others are none of doctor's business.
+/// Looks at the hosts that were wired by `install`, and names the others that are here.
 fn wiring(setup: &Setup) -> Vec<(String, Check)> {
     let arguments = InstallArgs { hosts: Vec::new(), all: true, dry_run: true };
     let Ok(options) = commands::install::options(setup, &arguments) else { return Vec::new() };
-    install::wired(&options)
-        .into_iter()
-        .flat_map(|host| {
-            install::check(&options, &host)
-                .into_iter()
-                .map(move |check| (format!("{}_{host}", check.name), Check { ok: check.ok, detail: check.detail }))
-        })
-        .collect()
+    let mut found = Vec::new();
+    for host in install::wired(&options) {
+        for check in install::check(&options, &host) {
+            found.push((format!("{}_{host}", check.name), Check { ok: check.ok, detail: check.detail }));
+        }
+        // The evidence of a host that was never called is not there, and then not among the checks above either.
+        if !setup.data_folders().iter().any(|(id, folder)| *id == host && folder.join(FILE_NAME).is_file()) {
+            let detail = "no hook was called yet; start a session of the host".to_owned();
+            found.push((format!("last_hook_{host}"), Check { ok: true, detail }));
+        }
+    }
+    let others = install::unwired(&options).into_iter();
+    found.extend(others.map(|(host, detail)| (format!("wiring_{host}"), Check { ok: true, detail })));
+    found
 }
 
 fn authentication(setup: &Setup, here: &Scope) -> Result<String, String> {

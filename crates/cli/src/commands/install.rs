@@ -31,11 +31,15 @@ pub(crate) fn options(setup: &Setup, arguments: &InstallArgs) -> Result<Options,
         mem0_dir: setup.mem0.clone(),
         binary: setup.env.binary.clone(),
         env: setup.env.variables().clone(),
+        now: jiff::Timestamp::now(),
     })
 }
 
 fn tell(reports: &[HostReport], is_dry_run: bool) -> CommandResult {
     let mut is_well = true;
+    if reports.is_empty() {
+        output::line(format_args!("nothing is installed"));
+    }
     for report in reports {
         let outcome = match &report.outcome {
             Outcome::Installed if is_dry_run => "would be installed".to_owned(),

@@ -5,6 +5,7 @@ pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod eval_engine;
+pub(crate) mod event;
 pub(crate) mod forget;
 pub(crate) mod generate;
 pub(crate) mod install;

@@ -1,41 +1,49 @@
-//! Hook entries in a JSON file of the user's, comments and trailing commas included.
+//! Our entries in a JSON file of the user's, comments and trailing commas included.
 //!
-//! Entries are only ever inserted, so every byte that was there stays. Our group goes to the end of its event's list: hosts that
-//! ask the user to trust a hook remember it by its position.
+//! What stands where is a [`Shape`]; here it is put in, found and taken out. Entries are only ever inserted, so every byte that was
+//! there stays. Ours go to the end of their list: hosts that ask the user to trust a hook remember it by its position.
 
 use super::edit::{EditError, Position, bom_len};
+use super::shapes::{Mark, Segment, Shape};
 use super::splice::Splice;
-use crate::bundle::hooks;
 use crate::bundle::ordered::{Json, Layout, quote};
 use jsonc_parser::ast::{Array, Object, Value as Ast};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstNode, CstRootNode};
 use jsonc_parser::{CollectOptions, ParseOptions};
-use mem0_code_core::host::HookSpec;
 use serde_json::Value;
 
-/// JSON with comments and trailing commas, and nothing looser: what is refused here a host would not read either.
-fn parse_options() -> ParseOptions {
+/// JSON with comments and trailing commas; with `is_loose` also the other liberties of JSON5. What is refused here the host would
+/// not read either.
+fn parse_options(is_loose: bool) -> ParseOptions {
     ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
+        allow_loose_object_property_names: is_loose,
         allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
+        allow_single_quoted_strings: is_loose,
+        allow_hexadecimal_numbers: is_loose,
+        allow_unary_plus_numbers: is_loose,
+        allow_bare_decimal_point_numbers: is_loose,
+        allow_non_finite_numbers: is_loose,
+        allow_extended_string_escapes: is_loose,
     }
 }
 
-/// The file's value; `None` when it holds nothing but white space and comments.
+/// The value of a file of JSON with comments; `None` when it holds nothing but white space and comments.
 ///
 /// # Errors
 /// Where and why it is not JSON.
 pub(super) fn parse(text: &str) -> Result<Option<Value>, EditError> {
-    match jsonc_parser::parse_to_ast(&text[bom_len(text)..], &CollectOptions::default(), &parse_options()) {
+    read(text, false)
+}
+
+/// The same, with the liberties of JSON5 where the host takes them.
+///
+/// # Errors
+/// Where and why it is not that.
+pub(super) fn read(text: &str, is_loose: bool) -> Result<Option<Value>, EditError> {
+    match jsonc_parser::parse_to_ast(&text[bom_len(text)..], &CollectOptions::default(), &parse_options(is_loose)) {
         Ok(parsed) => Ok(parsed.value.map(Value::from)),
         Err(error) => Err(unparsable(&error)),
     }
@@ -48,97 +56,125 @@ fn unparsable(error: &jsonc_parser::errors::ParseError) -> EditError {
     }
 }
 
-/// Whether a handler is one of ours for this host.
-fn is_ours(handler: &Value, host: &str) -> bool {
-    handler["command"]
-        .as_str()
-        .is_some_and(|command| command.contains("mem0-code") && (command.contains(&format!(" hook {host} "))))
-}
-
 /// Whether the file has any entry of ours.
-pub(super) fn has_ours(text: &str, host: &str) -> bool {
-    let Ok(Some(value)) = parse(text) else { return false };
-    handlers(&value).any(|handler| is_ours(handler, host))
+pub(super) fn has_ours(text: &str, shape: &Shape, host: &str) -> bool {
+    read(text, shape.is_loose)
+        .ok()
+        .flatten()
+        .is_some_and(|value| shape.marks.iter().any(|mark| n_ours(&value, mark, host) > 0))
 }
 
-/// Whether every hook is registered once, as it would be now, and no other handler is ours.
-pub(super) fn is_current(text: &str, host: &str, specs: &[HookSpec], program: &str) -> bool {
-    let Ok(Some(value)) = parse(text) else { return false };
-    let is_registered = |spec: &HookSpec| {
-        let expected = hooks::group(host, spec, program).value();
-        value["hooks"][spec.native].as_array().is_some_and(|groups| groups.contains(&expected))
-    };
-    handlers(&value).filter(|handler| is_ours(handler, host)).count() == specs.len() && specs.iter().all(is_registered)
+fn n_ours(value: &Value, mark: &Mark, host: &str) -> usize {
+    count(value, mark.path, &|node| (mark.is_ours)(value, node, host))
 }
 
-fn handlers(value: &Value) -> impl Iterator<Item = &Value> {
-    let groups = value["hooks"].as_object().into_iter().flat_map(|events| events.values()).filter_map(Value::as_array);
-    groups.flatten().filter_map(|group| group["hooks"].as_array()).flatten()
+fn count(node: &Value, path: &[Segment], is_ours: &dyn Fn(&Value) -> bool) -> usize {
+    let Some((first, rest)) = path.split_first() else { return usize::from(is_ours(node)) };
+    match first {
+        Segment::Key(key) => node.get(key).map_or(0, |child| count(child, rest, is_ours)),
+        Segment::AnyKey => node.as_object().into_iter().flatten().map(|(_, child)| count(child, rest, is_ours)).sum(),
+        Segment::Each => node.as_array().into_iter().flatten().map(|child| count(child, rest, is_ours)).sum(),
+    }
 }
 
-/// The file's value without our entries, and without lists and objects that held nothing else.
-pub(super) fn without_ours(text: &str, host: &str) -> Result<Value, EditError> {
-    let mut value = parse(text)?.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-    if let Some(events) = value.get_mut("hooks").and_then(Value::as_object_mut) {
-        for groups in events.values_mut().filter_map(Value::as_array_mut) {
-            for group in groups.iter_mut() {
-                if let Some(handlers) = group.get_mut("hooks").and_then(Value::as_array_mut) {
-                    handlers.retain(|handler| !is_ours(handler, host));
-                }
-            }
-            groups.retain(|group| group["hooks"].as_array().is_none_or(|handlers| !handlers.is_empty()));
+/// Whether every entry is there once, as it would be written now, and nothing else is ours.
+pub(super) fn is_current(text: &str, shape: &Shape, host: &str, document: &Json) -> bool {
+    let Ok(Some(value)) = read(text, shape.is_loose) else { return false };
+    let document_value = document.value();
+    let is_once = |mark: &Mark| mark.may_be_theirs || n_ours(&value, mark, host) == n_ours(&document_value, mark, host);
+    shape.marks.iter().all(is_once) && has(&value, document, shape.depth)
+}
+
+/// Whether a value has all that is to be merged into it.
+fn has(value: &Value, wanted: &Json, depth: usize) -> bool {
+    match wanted {
+        Json::Object(entries) if depth > 0 => {
+            entries.iter().all(|(key, wanted)| value.get(key).is_some_and(|value| has(value, wanted, depth - 1)))
         }
-        events.retain(|_, groups| groups.as_array().is_none_or(|groups| !groups.is_empty()));
-        if events.is_empty()
-            && let Some(root) = value.as_object_mut()
-        {
-            root.remove("hooks");
+        Json::Array(elements) => value.as_array().is_some_and(|list| {
+            elements.iter().all(|wanted| list.iter().any(|element| covers(element, &wanted.value())))
+        }),
+        Json::Object(_) => covers(value, &wanted.value()),
+        // A setting of the file as a whole; what the user has there stays.
+        Json::Text(_) | Json::Number(_) | Json::Bool(_) => true,
+    }
+}
+
+/// Keys of an entry that are the user's or the host's to change: an entry that differs in them alone is as it should be.
+const FREE: &[&str] = &["enabled", "installedAt", "updatedAt"];
+
+/// Whether an entry says all that ours would; what was added to it does not count.
+fn covers(theirs: &Value, ours: &Value) -> bool {
+    match (theirs, ours) {
+        (Value::Object(theirs), Value::Object(ours)) => ours.iter().all(|(key, value)| {
+            FREE.contains(&key.as_str()) || theirs.get(key).is_some_and(|theirs| covers(theirs, value))
+        }),
+        (Value::Array(theirs), Value::Array(ours)) => {
+            theirs.len() == ours.len() && theirs.iter().zip(ours).all(|(theirs, ours)| covers(theirs, ours))
         }
+        _ => theirs == ours,
+    }
+}
+
+/// The file's value without our entries, and without lists and objects on the way to them that held nothing else.
+pub(super) fn without_ours(text: &str, shape: &Shape, host: &str) -> Result<Value, EditError> {
+    let whole = read(text, shape.is_loose)?.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
+    let mut value = whole.clone();
+    for mark in shape.marks {
+        cut(&mut value, mark.path, &|node| (mark.is_ours)(&whole, node, host));
     }
     Ok(value)
 }
 
-/// The insertions that register every hook; the text must have none of ours.
+/// Takes what is ours at the end of a path out of a value; returns whether nothing is left of the value itself.
+fn cut(node: &mut Value, path: &[Segment], is_ours: &dyn Fn(&Value) -> bool) -> bool {
+    let Some((first, rest)) = path.split_first() else { return is_ours(node) };
+    match (first, node) {
+        (Segment::Key(key), Value::Object(object)) => {
+            if object.get_mut(*key).is_some_and(|child| cut(child, rest, is_ours)) {
+                object.remove(*key);
+            }
+            object.is_empty()
+        }
+        (Segment::AnyKey, Value::Object(object)) => {
+            object.retain(|_, child| !cut(child, rest, is_ours));
+            object.is_empty()
+        }
+        (Segment::Each, Value::Array(list)) => {
+            list.retain_mut(|element| match rest.split_first() {
+                // An element that is a group of entries goes with the last of them, whatever else it says.
+                Some((Segment::Key(key), inner)) => {
+                    !element.get_mut(*key).is_some_and(|child| cut(child, inner, is_ours))
+                }
+                _ => !cut(element, rest, is_ours),
+            });
+            list.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// The insertions that put a document in; the text must have nothing of ours.
 ///
 /// # Errors
-/// When the text is not JSON, a key on our way is there twice, or something on our way has another type than the host takes.
-pub(super) fn insert(text: &str, host: &str, specs: &[HookSpec], program: &str) -> Result<Vec<Splice>, EditError> {
+/// When the text is not JSON, a key on our way is there twice, the place of an entry is taken, or something on our way has another
+/// type than the host takes.
+pub(super) fn insert(text: &str, shape: &Shape, document: &Json) -> Result<Vec<Splice>, EditError> {
     let skip = bom_len(text);
     let body = &text[skip..];
-    if parse(text)?.is_none() {
+    if read(text, shape.is_loose)?.is_none() {
         let layout = layout(body);
         let prefix = if body.is_empty() || body.ends_with('\n') { "" } else { layout.newline };
-        let file = hooks::file(host, specs, program).pretty(layout, "");
+        let file = document.pretty(layout, "");
         return Ok(vec![Splice { at: text.len(), text: format!("{prefix}{file}{}", layout.newline) }]);
     }
-    let collected = jsonc_parser::parse_to_ast(body, &CollectOptions::default(), &parse_options());
+    let collected = jsonc_parser::parse_to_ast(body, &CollectOptions::default(), &parse_options(shape.is_loose));
     let root = collected.ok().and_then(|result| result.value);
-    let Some(Ast::Object(root)) = &root else { return Err(wrong(body, 0, "the file", "an object")) };
-    no_twin(body, root)?;
+    let (Some(Ast::Object(root)), Json::Object(entries)) = (&root, document) else {
+        return Err(wrong(body, 0, "the file", "an object"));
+    };
     let mut editor = Editor { body, layout: layout(body), splices: Vec::new() };
-    match get(root, "hooks") {
-        None => {
-            let hooks = hooks::file(host, specs, program);
-            let Json::Object(entries) = hooks else { return Ok(Vec::new()) };
-            editor.add_to_object(root, &entries);
-        }
-        Some(Ast::Object(events)) => {
-            no_twin(body, events)?;
-            let mut new_events = Vec::new();
-            for spec in specs {
-                let group = hooks::group(host, spec, program);
-                match get(events, spec.native) {
-                    None => new_events.push((spec.native.to_owned(), Json::Array(vec![group]))),
-                    Some(Ast::Array(groups)) => editor.add_to_array(groups, &group),
-                    Some(other) => {
-                        return Err(wrong(body, other.start(), &format!("`hooks.{}`", spec.native), "a list"));
-                    }
-                }
-            }
-            editor.add_to_object(events, &new_events);
-        }
-        Some(other) => return Err(wrong(body, other.start(), "`hooks`", "an object")),
-    }
+    editor.merge(root, entries, shape.depth, "")?;
     let mut splices = editor.splices;
     splices.sort_by_key(|splice| splice.at);
     for splice in &mut splices {
@@ -151,50 +187,68 @@ pub(super) fn insert(text: &str, host: &str, specs: &[HookSpec], program: &str) 
 ///
 /// # Errors
 /// When the text is not JSON.
-pub(super) fn remove(text: &str, host: &str) -> Result<String, EditError> {
-    let expected = without_ours(text, host)?;
+pub(super) fn remove(text: &str, shape: &Shape, host: &str) -> Result<String, EditError> {
+    let expected = without_ours(text, shape, host)?;
+    let whole = read(text, shape.is_loose)?.unwrap_or_default();
     let skip = bom_len(text);
-    let root = CstRootNode::parse(&text[skip..], &parse_options()).map_err(|error| unparsable(&error))?;
-    if let Some(object) = root.object_value()
-        && let Some(events) = object.object_value("hooks")
-    {
-        remove_from(&events, host);
-        if events.properties().is_empty()
-            && let Some(property) = object.get("hooks")
-        {
-            property.remove();
+    let root = CstRootNode::parse(&text[skip..], &parse_options(shape.is_loose)).map_err(|error| unparsable(&error))?;
+    for Mark { path, is_ours, .. } in shape.marks {
+        if let Some(node) = root.value() {
+            cut_tree(&node, path, &|node| is_ours(&whole, node, host));
         }
     }
     let removed = format!("{}{root}", &text[..skip]);
     // A list that was empty before us goes too; the host reads both the same.
-    match without_ours(&removed, host) {
-        Ok(value) if value == expected && !has_ours(&removed, host) => Ok(removed),
+    match without_ours(&removed, shape, host) {
+        Ok(value) if value == expected && !has_ours(&removed, shape, host) => Ok(removed),
         _ => Err(EditError::Unsure),
     }
 }
 
-fn remove_from(events: &CstObject, host: &str) {
-    for property in events.properties() {
-        let Some(groups) = property.array_value() else { continue };
-        for group in groups.elements() {
-            let Some(handlers) = group.as_object().and_then(|group| group.array_value("hooks")) else { continue };
-            let (ours, others): (Vec<CstNode>, Vec<CstNode>) = handlers
-                .elements()
-                .into_iter()
-                .partition(|handler| handler.to_serde_value().is_some_and(|value| is_ours(&value, host)));
-            if ours.is_empty() {
-                continue;
+/// [`cut`] on the syntax tree; true only where something of ours was taken out and nothing else is left.
+fn cut_tree(node: &CstNode, path: &[Segment], is_ours: &dyn Fn(&Value) -> bool) -> bool {
+    let Some((first, rest)) = path.split_first() else {
+        return node.to_serde_value().is_some_and(|value| is_ours(&value));
+    };
+    match first {
+        Segment::Key(_) | Segment::AnyKey => {
+            let Some(object) = node.as_object() else { return false };
+            let mut is_cut = false;
+            for property in object.properties() {
+                let is_meant = match first {
+                    Segment::Key(key) => name_of(&property).as_deref() == Some(*key),
+                    _ => true,
+                };
+                if is_meant && property.value().is_some_and(|child| cut_tree(&child, rest, is_ours)) {
+                    property.remove();
+                    is_cut = true;
+                }
             }
-            if others.is_empty() {
-                group.remove();
-            } else {
-                ours.into_iter().for_each(CstNode::remove);
-            }
+            is_cut && object.properties().is_empty()
         }
-        if groups.elements().is_empty() {
-            property.remove();
+        Segment::Each => {
+            let Some(list) = node.as_array() else { return false };
+            let mut is_cut = false;
+            for element in list.elements() {
+                let is_void = match rest.split_first() {
+                    Some((Segment::Key(key), inner)) => element
+                        .as_object()
+                        .and_then(|group| group.get(key)?.value())
+                        .is_some_and(|child| cut_tree(&child, inner, is_ours)),
+                    _ => cut_tree(&element, rest, is_ours),
+                };
+                if is_void {
+                    element.remove();
+                    is_cut = true;
+                }
+            }
+            is_cut && list.elements().is_empty()
         }
     }
+}
+
+fn name_of(property: &jsonc_parser::cst::CstObjectProp) -> Option<String> {
+    property.name()?.decoded_value().ok()
 }
 
 fn get<'a, 'b>(object: &'b Object<'a>, key: &str) -> Option<&'b Ast<'a>> {
@@ -242,6 +296,41 @@ struct Slot {
 }
 
 impl Editor<'_> {
+    /// Adds entries to an object: objects are merged `depth` levels down, lists get ours at their end, settings that are there stay.
+    fn merge(
+        &mut self,
+        object: &Object<'_>,
+        entries: &[(String, Json)],
+        depth: usize,
+        above: &str,
+    ) -> Result<(), EditError> {
+        no_twin(self.body, object)?;
+        let mut new = Vec::new();
+        for (key, wanted) in entries {
+            let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+            match (get(object, key), wanted) {
+                (None, _) => new.push((key.clone(), wanted.clone())),
+                (Some(Ast::Object(below)), Json::Object(entries)) if depth > 1 => {
+                    self.merge(below, entries, depth - 1, &path)?;
+                }
+                (Some(Ast::Array(list)), Json::Array(elements)) => self.add_to_array(list, elements),
+                (Some(other), Json::Object(_)) if depth <= 1 => {
+                    let at = Position::of(self.body, other.start());
+                    return Err(EditError::Taken { at, what: format!("`{path}`") });
+                }
+                (Some(other), Json::Object(_)) => {
+                    return Err(wrong(self.body, other.start(), &format!("`{path}`"), "an object"));
+                }
+                (Some(other), Json::Array(_)) => {
+                    return Err(wrong(self.body, other.start(), &format!("`{path}`"), "a list"));
+                }
+                (Some(_), Json::Text(_) | Json::Number(_) | Json::Bool(_)) => {}
+            }
+        }
+        self.add_to_object(object, &new);
+        Ok(())
+    }
+
     fn add_to_object(&mut self, object: &Object<'_>, entries: &[(String, Json)]) {
         let last = object.properties.last().map(|property| (property.start(), property.end()));
         let slot = Slot { open: object.start() + 1, close: object.end() - 1, last };
@@ -252,13 +341,13 @@ impl Editor<'_> {
         self.insert(&slot, entries, write);
     }
 
-    fn add_to_array(&mut self, array: &Array<'_>, element: &Json) {
+    fn add_to_array(&mut self, array: &Array<'_>, elements: &[Json]) {
         let last = array.elements.last().map(|element| (element.start(), element.end()));
         let slot = Slot { open: array.start() + 1, close: array.end() - 1, last };
         let write = |value: &Json, at: Option<(Layout<'_>, &str)>| {
             at.map_or_else(|| value.compact(), |(layout, indent)| value.pretty(layout, indent))
         };
-        self.insert(&slot, std::slice::from_ref(element), write);
+        self.insert(&slot, elements, write);
     }
 
     fn insert<T>(&mut self, slot: &Slot, items: &[T], write: impl Fn(&T, Option<(Layout<'_>, &str)>) -> String) {

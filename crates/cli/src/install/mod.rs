@@ -12,13 +12,20 @@ mod edit;
 mod health;
 mod jsonc;
 mod plan;
+mod plugins;
 mod program;
 mod record;
+mod server;
+mod shapes;
+mod shims;
 mod splice;
 mod toml;
+mod traps;
 mod wiring;
+mod yaml;
 
 use anyhow::bail;
+use jiff::Timestamp;
 use plan::{Naming, Plan, Write};
 use record::Store;
 use std::collections::BTreeMap;
@@ -46,6 +53,8 @@ pub(crate) struct Options {
     pub binary: PathBuf,
     /// `PATH`, `CARGO_HOME` and the variables that move hosts' configuration folders.
     pub env: BTreeMap<String, String>,
+    /// The moment, for hosts that note when a plugin came.
+    pub now: Timestamp,
 }
 
 /// What happened to one host.
@@ -121,6 +130,7 @@ pub(crate) fn install(options: &Options) -> anyhow::Result<Vec<HostReport>> {
     for (wiring, plan) in planned {
         let mut report = report(wiring, &plan, Outcome::Installed, Some(&store));
         if !plan.writes.is_empty() {
+            report.notes.push(format!("found by {}", wiring.found(options).join(" and ")));
             report.notes.extend(wiring.notes.iter().map(|note| (*note).to_owned()));
         }
         if !options.dry_run {
@@ -148,6 +158,25 @@ pub(crate) fn wired(options: &Options) -> Vec<String> {
     Store::open(&options.mem0_dir).map(|store| store.record.hosts.keys().cloned().collect()).unwrap_or_default()
 }
 
+/// Returns the ids of the hosts that are on this machine and have the plugin through their own commands, or not at all.
+pub(crate) fn unwired(options: &Options) -> Vec<(String, String)> {
+    let Ok(store) = Store::open(&options.mem0_dir) else { return Vec::new() };
+    let others =
+        WIRINGS.iter().filter(|wiring| !store.record.hosts.contains_key(wiring.host) && wiring.is_present(options));
+    others
+        .map(|wiring| {
+            let detail = match wiring.plugin(options, &store) {
+                Some(plugin) => format!("through the plugin {plugin}"),
+                None => {
+                    let found = wiring.found(options).join(" and ");
+                    format!("not installed, and found by {found}; `mem0-code install {}` wires it", wiring.host)
+                }
+            };
+            (wiring.host.to_owned(), detail)
+        })
+        .collect()
+}
+
 /// Takes our part out of the chosen hosts; with the last one, the program's copy and the record go too.
 ///
 /// # Errors
@@ -168,8 +197,8 @@ pub(crate) fn uninstall(options: &Options) -> anyhow::Result<Vec<HostReport>> {
         if plan.writes.is_empty() {
             report.outcome = Outcome::Unchanged;
         }
-        if let Some(plugin) = wiring.plugin(options) {
-            report.notes.push(format!("the plugin {plugin} stays: `{} {plugin}` removes it", wiring.remove_plugin));
+        if let Some(plugin) = wiring.plugin(options, &store) {
+            report.notes.push(format!("the plugin {plugin} stays; to remove it: {}", wiring.removal(&plugin)));
         }
         if !options.dry_run {
             match plan.carry_out() {
@@ -180,7 +209,11 @@ pub(crate) fn uninstall(options: &Options) -> anyhow::Result<Vec<HostReport>> {
                 Err(error) => report.outcome = Outcome::Failed(format!("{error:#}")),
             }
         }
-        reports.push(report);
+        // With all hosts meant, those with nothing of ours are not worth a line.
+        let is_named = options.hosts.iter().any(|host| host == wiring.host);
+        if is_named || report.outcome != Outcome::Unchanged || !report.notes.is_empty() {
+            reports.push(report);
+        }
     }
     if !options.dry_run {
         finish_uninstall(&mut store)?;
@@ -243,10 +276,10 @@ fn prepare(
     naming: &Naming,
     store: &Store,
 ) -> Result<Plan, Box<HostReport>> {
-    if let Some(plugin) = wiring.plugin(options) {
+    if let Some(plugin) = wiring.plugin(options, store) {
         let reason = format!(
-            "it already has the plugin {plugin}, and two copies would record everything twice; to have this one instead, run `{} {plugin}` first",
-            wiring.remove_plugin
+            "it already has the plugin {plugin}, and two copies would record everything twice; to have this one instead, first {}",
+            wiring.removal(&plugin)
         );
         let outcome = Outcome::Skipped(reason);
         let host = wiring.host.to_owned();
@@ -293,5 +326,7 @@ fn report(wiring: &Wiring, plan: &Plan, outcome: Outcome, store: Option<&Store>)
     HostReport { host: wiring.host.to_owned(), outcome, changes, notes: plan.notes.clone() }
 }
 
+#[cfg(test)]
+mod homes;
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,8 @@
 use super::Options;
 use super::edit::{EditError, Entries};
 use super::record::{EditRecord, HostRecord, Store, sha256};
-use super::splice;
-use super::wiring::{Step, Wiring};
+use super::wiring::{Step, Way, Wiring};
+use super::{shims, splice};
 use crate::bundle::{self, Files, Program};
 use crate::fsx;
 use anyhow::{Context, bail};
@@ -57,28 +57,35 @@ impl Plan {
         let root = wiring.root(options);
         let mut plan = Plan::default();
         let old = store.record.hosts.get(wiring.host).cloned().unwrap_or_default();
+        let way = wiring.way(options, &old.way);
+        way.name.clone_into(&mut plan.record.way);
         plan.record.folders.clone_from(&old.folders);
-        let program =
-            Program::Native { shell: naming.shell.clone(), path: naming.path.clone(), env: naming.env.clone() };
-        let files = bundle::render(wiring.host, &program)?;
-        for step in wiring.steps {
+        let files = package(wiring, naming)?;
+        let places = Places::of(way, &root, options)?;
+        for step in way.steps {
             match step {
-                Step::Package { folder } => {
-                    plan.place(&root.join(folder), &files, bundle::manifest(wiring.host), &old)?;
+                Step::Package { .. } => {
+                    plan.place(&step.file(&root, options), &files, bundle::manifest(wiring.host), &old)?;
                 }
-                Step::Skills { folder, prefix } => {
-                    plan.place(&root.join(folder), &skills(&files, prefix)?, None, &old)?;
+                Step::Skills { prefix, .. } => {
+                    plan.place(&step.file(&root, options), &skills(&files, prefix)?, None, &old)?;
                 }
-                Step::Entries { file, form } => {
-                    let hooks = bundle::hooks::of(wiring.host).context("the host has hooks")?;
+                Step::Module { text, .. } => {
+                    plan.place_one(&step.file(&root, options), text, &old)?;
+                }
+                Step::Entries { form, .. } => {
+                    let now = options.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
                     let entries = Entries {
                         host: wiring.host,
-                        hooks,
+                        hooks: bundle::hooks::of(wiring.host).unwrap_or_default(),
                         shell: &naming.shell,
                         path: &naming.path,
                         env: &naming.env,
+                        package: &places.package,
+                        module: &places.module,
+                        now: &now,
                     };
-                    plan.enter(&root.join(file), *form, &entries, store)?;
+                    plan.enter(&step.file(&root, options), *form, &entries, store)?;
                 }
             }
         }
@@ -103,11 +110,7 @@ impl Plan {
             let file = &files[path];
             let before = fsx::read_optional(&target).with_context(|| format!("reading {}", target.display()))?;
             if before.as_ref().is_some_and(|bytes| *bytes != file.bytes) && !recorded {
-                bail!(
-                    "{} is there already and is not mem0-code's; move {} away first",
-                    target.display(),
-                    folder.display()
-                );
+                bail!("{} is there already and is not mem0-code's; move it away first", target.display());
             }
             let mut hashes = old.files.get(&target).cloned().unwrap_or_default();
             let hash = sha256(&file.bytes);
@@ -115,7 +118,8 @@ impl Plan {
             hashes.push(hash);
             self.record.files.insert(target.clone(), hashes);
             if before.as_deref() != Some(file.bytes.as_slice()) {
-                writes.push(Write { path: target, before, after: Some(file.bytes.clone()), mode: fsx::Mode::Shared });
+                let mode = if file.executable { fsx::Mode::Program } else { fsx::Mode::Shared };
+                writes.push(Write { path: target, before, after: Some(file.bytes.clone()), mode });
             }
         }
         // Files of an older version that this one no longer has.
@@ -130,6 +134,17 @@ impl Plan {
         }
         self.writes.extend(writes);
         Ok(())
+    }
+
+    /// Puts one file of ours among those of others.
+    fn place_one(&mut self, path: &Path, text: &str, old: &HostRecord) -> anyhow::Result<()> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+        let file = bundle::File { bytes: text.as_bytes().to_vec(), executable: false };
+        let files = Files::from([(name.to_string_lossy().into_owned(), file)]);
+        let only =
+            old.files.iter().filter(|(known, _)| *known == path).map(|(known, hashes)| (known.clone(), hashes.clone()));
+        let old = HostRecord { files: only.collect(), ..HostRecord::default() };
+        self.place(folder, &files, None, &old)
     }
 
     /// Adds our entries to a file of the user's.
@@ -195,13 +210,13 @@ impl Plan {
         let old = store.record.hosts.get(wiring.host).cloned().unwrap_or_default();
         let mut edited: Vec<(PathBuf, super::edit::Form)> =
             old.edits.iter().map(|edit| (edit.path.clone(), edit.form)).collect();
-        for step in wiring.steps {
-            if let Step::Entries { file, form } = step {
-                edited.push((root.join(file), *form));
+        for step in wiring.ways.iter().flat_map(|way| way.steps) {
+            if let Step::Entries { form, .. } = step {
+                edited.push((step.file(&root, options), *form));
             }
         }
-        edited.sort_by(|one, other| one.0.cmp(&other.0));
-        edited.dedup_by(|one, other| one.0 == other.0);
+        let mut seen = BTreeSet::new();
+        edited.retain(|(path, _)| seen.insert(path.clone()));
         for (path, form) in edited {
             let Some(current) = read_text(&path)? else { continue };
             let known = store.edit(wiring.host, &path);
@@ -263,6 +278,41 @@ impl Plan {
             }
         }
         Ok(())
+    }
+}
+
+/// The files of a host's package as they are to be on this machine.
+fn package(wiring: &Wiring, naming: &Naming) -> anyhow::Result<Files> {
+    if let Some(shim) = shims::find(wiring.host) {
+        return Ok(shim.render(naming));
+    }
+    if bundle::manifest(wiring.host).is_none() {
+        bail!("this build does not carry the package of `{}`", wiring.host);
+    }
+    let program = Program::Native { shell: naming.shell.clone(), path: naming.path.clone(), env: naming.env.clone() };
+    bundle::render(wiring.host, &program)
+}
+
+/// Where the package and its module will be, as text for hosts that are told so.
+#[derive(Debug, Default)]
+struct Places {
+    package: String,
+    module: String,
+}
+
+impl Places {
+    fn of(way: &Way, root: &Path, options: &Options) -> anyhow::Result<Self> {
+        let Some(step) = way.steps.iter().find(|step| matches!(step, Step::Package { .. })) else {
+            return Ok(Self::default());
+        };
+        let folder = step.file(root, options);
+        let module = folder.join(shims::MODULE);
+        let text = |path: &Path| {
+            let text = path.to_str().filter(|text| !text.contains(['\n', '\r', '\0']));
+            text.map(str::to_owned)
+                .with_context(|| format!("the path {} cannot be written into hosts' files", path.display()))
+        };
+        Ok(Self { package: text(&folder)?, module: text(&module)? })
     }
 }
 

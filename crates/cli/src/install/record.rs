@@ -37,6 +37,8 @@ pub(super) struct ProgramCopy {
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct HostRecord {
+    /// The way the host was wired; empty in records from when there was one way only.
+    pub way: String,
     /// Whole files of ours: path → SHA-256 of every version that was written.
     pub files: BTreeMap<PathBuf, Vec<String>>,
     /// The user's files that were added to.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-fn fixtures() -> PathBuf {
+pub(super) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/install")
 }
 
@@ -17,28 +17,52 @@ fn fixture(name: &str) -> String {
 const HOOKS: &[&str] =
     &["plain.json", "commented.jsonc", "one-line.json", "empty-object.json", "spread.json", "only-comments.jsonc"];
 const CONFIG: &[&str] = &["commented.toml", "inline.toml", "inline-empty.toml", "dotted.toml", "spread.toml"];
+/// Files of the other kinds, by the folder of their kind.
+const KINDS: &[(Form, &str, &[&str])] = &[
+    (Form::JsonHookLists, "hook-lists", &["commented.jsonc", "one-line.json", "version-only.json"]),
+    (Form::JsonServers, "servers", &["commented.jsonc", "empty-servers.json", "plain.json"]),
+    (Form::JsonPluginRows, "plugin-rows", &["empty.json", "others.json"]),
+    (Form::JsonPluginPaths, "plugin-paths", &["commented.json5", "loose.json5", "plain.json"]),
+    (Form::YamlRows, "rows", &["commented.yml", "deep.yml", "empty.yml", "indented.yml"]),
+];
 
 fn texts() -> Vec<(Form, String, String)> {
     let hooks = HOOKS.iter().map(|name| (Form::JsonHooks, format!("hooks/{name}")));
     let config = CONFIG.iter().map(|name| (Form::TomlServers, format!("config/{name}")));
-    hooks.chain(config).map(|(form, name)| (form, name.clone(), fixture(&name))).collect()
+    let others = KINDS
+        .iter()
+        .flat_map(|(form, folder, names)| names.iter().map(move |name| (*form, format!("{folder}/{name}"))));
+    hooks.chain(config).chain(others).map(|(form, name)| (form, name.clone(), fixture(&name))).collect()
 }
 
 /// The ways one text comes in: line ends, indentation, byte-order mark, final newline.
 fn variants(text: &str) -> Vec<String> {
-    let mut variants = vec![text.to_owned(), text.replace("    ", "\t"), text.trim_end().to_owned()];
+    let mut variants = vec![text.to_owned(), text.trim_end().to_owned()];
+    // Only spaces may indent in YAML.
+    if !text.contains("insert:") {
+        variants.push(text.replace("    ", "\t"));
+    }
     variants.extend(variants.clone().iter().map(|text| text.replace('\n', "\r\n")));
     variants.extend(variants.clone().iter().map(|text| format!("\u{feff}{text}")));
     variants
 }
 
-fn entries<'a>(env: &'a [(String, String)]) -> Entries<'a> {
+/// A host that has a file of this kind.
+fn host_of(form: Form) -> &'static str {
+    if form == Form::JsonHookLists { "cursor" } else { "codex" }
+}
+
+fn entries(form: Form, env: &[(String, String)]) -> Entries<'_> {
+    let host = host_of(form);
     Entries {
-        host: "codex",
-        hooks: crate::bundle::hooks::of("codex").unwrap(),
+        host,
+        hooks: crate::bundle::hooks::of(host).unwrap(),
         shell: "/opt/m/mem0-code",
         path: "/opt/m/mem0-code",
         env,
+        package: "/home/dev/.x/mem0-code",
+        module: "/home/dev/.x/mem0-code/index.js",
+        now: "2026-12-01T00:00:00Z",
     }
 }
 
@@ -46,13 +70,13 @@ fn entries<'a>(env: &'a [(String, String)]) -> Entries<'a> {
 #[track_caller]
 fn round_trip(form: Form, text: &str) -> String {
     let env = [("MEM0_DIR".to_owned(), "/a \"b\"".to_owned())];
-    let entries = entries(&env);
+    let (entries, host) = (entries(form, &env), host_of(form));
     let splices = form.insert(text, &entries).unwrap();
     let after = splice::apply(text, &splices).unwrap();
-    assert!(form.has_ours(&after, "codex"));
-    assert_eq!(form.remove(&after, "codex", Some((text, &splices))).unwrap(), text, "known edit");
-    let blind = form.remove(&after, "codex", None).unwrap();
-    assert!(!form.has_ours(&blind, "codex"));
+    assert!(form.has_ours(&after, host));
+    assert_eq!(form.remove(&after, host, Some((text, &splices))).unwrap(), text, "known edit");
+    let blind = form.remove(&after, host, None).unwrap();
+    assert!(!form.has_ours(&blind, host));
     if text.contains("\r\n") && !text.replace("\r\n", "").contains('\n') {
         assert!(!after.replace("\r\n", "").contains('\n'), "line ends are mixed:\n{after:?}");
     }
@@ -76,16 +100,17 @@ fn edits_only_add_and_come_out_again() {
 #[test]
 fn an_edit_of_the_users_beside_ours_stays_to_the_byte() {
     for (form, name, text) in texts() {
-        let splices = form.insert(&text, &entries(&[])).unwrap();
+        let splices = form.insert(&text, &entries(form, &[])).unwrap();
         let after = splice::apply(&text, &splices).unwrap();
         let (head, tail) = match form {
-            Form::JsonHooks => ("// new\n", "\n// new\n"),
             Form::TomlServers => ("new = 1 # new\n", "\n[new]\n"),
+            Form::YamlRows => ("# new\n", "\n# new\n"),
+            _ => ("// new\n", "\n// new\n"),
         };
         for (changed, expected) in
             [(format!("{head}{after}"), format!("{head}{text}")), (format!("{after}{tail}"), format!("{text}{tail}"))]
         {
-            assert_eq!(form.remove(&changed, "codex", Some((&text, &splices))).unwrap(), expected, "{name}");
+            assert_eq!(form.remove(&changed, host_of(form), Some((&text, &splices))).unwrap(), expected, "{name}");
         }
     }
 }
@@ -93,7 +118,7 @@ fn an_edit_of_the_users_beside_ours_stays_to_the_byte() {
 #[test]
 fn what_was_added_below_our_server_goes_with_it() {
     let before = "a = 1\n";
-    let splices = Form::TomlServers.insert(before, &entries(&[])).unwrap();
+    let splices = Form::TomlServers.insert(before, &entries(Form::TomlServers, &[])).unwrap();
     let after = splice::apply(before, &splices).unwrap();
     let changed = format!(
         "{after}startup_timeout_sec = 9 # mine\n\n[mcp_servers.mem0.tools.search_memories]\napproval_mode = \"approve\"\n\n# theirs\n[other]\nb = 2\n"
@@ -120,13 +145,30 @@ fn files_that_cannot_be_edited_say_where() {
         (Form::JsonHooks, "{\"hooks\": {\n\"Stop\": {}}}", "line 2, column 9: `hooks.Stop` is not a list"),
         (Form::JsonHooks, "{\"a\": 'b'}", "line 1, column 7"),
         (Form::JsonHooks, "{\"a\": 1", "line 1, column"),
+        (
+            Form::JsonServers,
+            "{\"mcpServers\": {\"mem0\": {\"command\": \"npx\"}}}",
+            "line 1, column 25: `mcpServers.mem0` is there already",
+        ),
+        (Form::JsonServers, "{\"mcpServers\": 1}", "line 1, column 16: `mcpServers` is not an object"),
+        (Form::JsonHookLists, "{\"version\": 1, \"hooks\": {\"stop\": 1}}", "`hooks.stop` is not a list"),
+        (Form::JsonPluginRows, "{\"version\": 1,\n \"plugins\": {}}", "line 2, column 13: `plugins` is not a list"),
+        (Form::JsonPluginPaths, "{plugins: {load: {paths: 'x'}}}", "`plugins.load.paths` is not a list"),
+        (Form::JsonPluginPaths, "{plugins: {entries: {mem0: {}}}}", "`plugins.entries.mem0` is there already"),
+        (Form::JsonPluginPaths, "{plugins: }", "line 1, column"),
+        (Form::YamlRows, "a: 1\n", "line 1, column 1: a list entry was expected"),
+        (Form::YamlRows, "[]\n", "line 1, column 1: a list entry was expected"),
+        (Form::YamlRows, "- a\n\t- b\n", "line 2, column 1: a tab"),
+        (Form::YamlRows, "- a: [1\n- b\n", "line 1, column 6: `[` is not closed"),
+        (Form::YamlRows, "- a: \"x\n", "line 1, column 6: `\"` is not closed"),
+        (Form::YamlRows, "  - a\n- b\n", "line 2, column 1: a list entry was expected"),
         (Form::TomlServers, "a = 1\nb = = 2\n", "line 2, column 5"),
         (Form::TomlServers, "a = 1\na = 2\n", "line 2, column 1: duplicate key"),
         (Form::TomlServers, "mcp_servers = 3\n", "line 1, column 15: `mcp_servers` is not a table"),
         (Form::TomlServers, "[mcp_servers.mem0]\ncommand = \"theirs\"\n", "the MCP server `mem0` is there already"),
     ];
     for (form, text, expected) in cases {
-        let error = form.insert(text, &entries(&[])).unwrap_err();
+        let error = form.insert(text, &entries(*form, &[])).unwrap_err();
         assert!(error.to_string().contains(expected), "{text:?}: {error}");
         assert_ne!(error, EditError::Unsure, "{text:?}");
     }
@@ -134,23 +176,30 @@ fn files_that_cannot_be_edited_say_where() {
 
 // ---- whole homes ----
 
-struct Home {
+pub(super) struct Home {
     folder: tempfile::TempDir,
-    options: Options,
+    pub(super) options: Options,
 }
 
 impl Home {
-    /// A home with both hosts and a program whose path needs quoting.
+    /// A home with two hosts and a program whose path needs quoting.
     fn new() -> Self {
+        let home = Self::empty();
+        for part in [".claude/skills/theirs", ".codex"] {
+            std::fs::create_dir_all(home.path(part)).unwrap();
+        }
+        std::fs::write(home.path(".claude/settings.json"), fixture("settings.json")).unwrap();
+        std::fs::write(home.path(".claude/skills/theirs/SKILL.md"), "---\nname: theirs\n---\n").unwrap();
+        std::fs::write(home.path(".codex/hooks.json"), fixture("hooks/commented.jsonc")).unwrap();
+        std::fs::write(home.path(".codex/config.toml"), fixture("config/commented.toml")).unwrap();
+        home
+    }
+
+    /// A home with nothing in it, and such a program.
+    pub(super) fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home of Zoë's");
-        for part in [".claude/skills/theirs", ".codex"] {
-            std::fs::create_dir_all(home.join(part)).unwrap();
-        }
-        std::fs::write(home.join(".claude/settings.json"), fixture("settings.json")).unwrap();
-        std::fs::write(home.join(".claude/skills/theirs/SKILL.md"), "---\nname: theirs\n---\n").unwrap();
-        std::fs::write(home.join(".codex/hooks.json"), fixture("hooks/commented.jsonc")).unwrap();
-        std::fs::write(home.join(".codex/config.toml"), fixture("config/commented.toml")).unwrap();
+        std::fs::create_dir(&home).unwrap();
         let binary = folder.path().join("build dir/mem0-code");
         std::fs::create_dir_all(binary.parent().unwrap()).unwrap();
         std::fs::write(&binary, STAND_IN).unwrap();
@@ -166,31 +215,33 @@ impl Home {
         Self { folder, options }
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub(super) fn path(&self, path: &str) -> PathBuf {
         self.options.home.join(path)
     }
 
-    fn read(&self, path: &str) -> String {
+    pub(super) fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.path(path)).unwrap()
     }
 
-    fn tree(&self) -> BTreeMap<PathBuf, String> {
+    pub(super) fn tree(&self) -> BTreeMap<PathBuf, String> {
         tree(&self.options.home)
     }
 
     #[track_caller]
-    fn install(&self) -> BTreeMap<String, HostReport> {
+    pub(super) fn install(&self) -> BTreeMap<String, HostReport> {
         by_host(install(&self.options).unwrap())
     }
 
     #[track_caller]
-    fn uninstall(&self) -> BTreeMap<String, HostReport> {
+    pub(super) fn uninstall(&self) -> BTreeMap<String, HostReport> {
         by_host(uninstall(&self.options).unwrap())
     }
 }
 
 /// Prints its version, and otherwise where it was told to write, one argument a line, then MEM0_DIR.
-const STAND_IN: &str = "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'mem0-code 0.0.0'; exit 0; fi\nprintf '%s\\n' \"$@\" \"${MEM0_DIR-unset}\"\n";
+const STAND_IN: &str = "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'mem0-code 0.0.0'; exit 0; fi\n\
+if [ \"$1 $2\" = 'mcp --host' ] && [ $# = 3 ]; then while read -r line; do case \"$line\" in \
+*tools/list*) echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[{\"name\":\"search_memories\"}]}}';; esac; done; exit 0; fi\nprintf '%s\\n' \"$@\" \"${MEM0_DIR-unset}\"\n";
 
 #[cfg(unix)]
 fn make_runnable(path: &Path) {
@@ -203,7 +254,7 @@ fn by_host(reports: Vec<HostReport>) -> BTreeMap<String, HostReport> {
 }
 
 /// Every file, folder and link below a folder with its mode and content.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
+pub(super) fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     use std::os::unix::fs::PermissionsExt;
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -223,7 +274,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 #[track_caller]
-fn assert_installed(reports: &BTreeMap<String, HostReport>) {
+pub(super) fn assert_installed(reports: &BTreeMap<String, HostReport>) {
     for report in reports.values() {
         assert_eq!(report.outcome, Outcome::Installed, "{}", report.host);
     }
@@ -255,7 +306,9 @@ fn install_twice_is_once_and_uninstall_leaves_no_trace() {
 
 #[test]
 fn every_variant_of_the_users_files_survives() {
-    for (form, name, text) in texts() {
+    for (form, name, text) in
+        texts().into_iter().filter(|(form, ..)| [Form::JsonHooks, Form::TomlServers].contains(form))
+    {
         // Each alone is covered above; here the plain file and the one with everything at once.
         let variants = variants(&text);
         for variant in [&variants[0], &variants[variants.len() - 1]] {
@@ -436,9 +489,13 @@ fn a_new_version_replaces_the_program_and_the_old_entries() {
     // The hooks' file was changed by hand; its entries went, its formatting where they were may differ.
     let path = home.path(".codex/hooks.json");
     let text = after[&path].clone();
-    assert_eq!(jsonc::without_ours(&text[7..], "codex"), jsonc::without_ours(&expected[&path][7..], "codex"));
+    assert_eq!(without_hooks(&text[7..]), without_hooks(&expected[&path][7..]));
     expected.insert(path, text);
     assert_eq!(after, expected);
+}
+
+fn without_hooks(text: &str) -> serde_json::Value {
+    jsonc::without_ours(text, &shapes::HOOK_GROUPS, "codex").unwrap()
 }
 
 #[test]
@@ -555,7 +612,7 @@ fn a_kill_at_any_write_is_made_good_by_running_again() {
         store.record.folders.extend(crate::fsx::missing_folders(store.folder()));
         program::place(&home.options, &stable, &mut store.record).unwrap();
         let mut left = n_done;
-        for wiring in WIRINGS {
+        for wiring in chosen(&home.options, |wiring| wiring.is_present(&home.options)).unwrap() {
             let mut plan = prepare(&home.options, wiring, &naming, &store).unwrap();
             note_plan(&mut store, wiring, &plan).unwrap();
             plan.writes.truncate(left);
@@ -591,6 +648,7 @@ fn doctor_sees_what_is_wrong() {
     assert_eq!(failed("claude-code"), ["files"]);
     std::fs::remove_file(home.path(".mem0/bin/mem0-code")).unwrap();
     assert_eq!(failed("claude-code"), ["program", "files"]);
+    assert!(check(&home.options, "codex").iter().all(|check| check.name != "server"), "what does not run is not asked");
 }
 
 #[test]
@@ -612,7 +670,7 @@ fn doctor_knows_trusted_hooks_by_their_hash() {
     ] {
         let groups = value["hooks"][native].as_array().unwrap();
         let position = groups.len() - 1;
-        let hash = health::trust_hash(event, &groups[position]);
+        let hash = traps::trust_hash(event, &groups[position]);
         let key = toml_edit::Value::from(format!("{}:{event}:{position}:0", hooks_path.display()));
         config += &format!("\n[hooks.state.{key}]\ntrusted_hash = \"{hash}\"\n");
     }
@@ -686,8 +744,8 @@ proptest! {
 
     #[test]
     fn no_text_makes_an_edit_panic(text in "[\\PC\n\\[\\]{}\",:/*#=]{0,60}") {
-        for form in [Form::JsonHooks, Form::TomlServers] {
-            let _ = form.insert(&text, &entries(&[]));
+        for form in [Form::JsonHooks, Form::TomlServers, Form::JsonPluginPaths, Form::JsonServers, Form::YamlRows] {
+            let _ = form.insert(&text, &entries(form, &[]));
             let _ = form.remove(&text, "codex", None);
         }
     }

@@ -8,3 +8,4 @@ mod faults;
 mod process;
 mod review;
 mod serve;
+mod wiring;

@@ -1,7 +1,8 @@
 //! The hosts: one folder each, data plus pure functions. No other module names a host.
 //!
 //! Beside the folders lies what hosts have in common: `json` and `lenient` (reading their JSON), `plumbing` (their
-//! own text among people's), `exchange` (where a transcript reading begins and where the answer goes).
+//! own text among people's), `exchange` (where a transcript reading begins and where the answer goes), `shim` (the
+//! protocol of the packages in JavaScript).
 
 pub mod antigravity;
 pub mod claude_code;
@@ -17,11 +18,23 @@ pub mod opencode;
 pub mod pi;
 mod plumbing;
 pub mod sessions;
+mod shim;
+mod tools;
 
 use crate::host::HostSpec;
 
 /// Every host whose hooks we serve.
-pub const ALL: &[HostSpec] = &[claude_code::SPEC, codex::SPEC];
+pub const ALL: &[HostSpec] = &[
+    claude_code::SPEC,
+    cursor::SPEC,
+    codex::SPEC,
+    kimi::SPEC,
+    antigravity::SPEC,
+    opencode::SPEC,
+    openclaw::SPEC,
+    pi::SPEC,
+    deepseek::SPEC,
+];
 
 /// Returns the host with this id.
 pub fn find(id: &str) -> Option<&'static HostSpec> {

@@ -53,6 +53,7 @@ areas! {
     cases_redaction "redaction"
     cases_search "search"
     cases_session "session"
+    cases_shims "shims"
     cases_subagent "subagent"
     cases_telemetry "telemetry"
     cases_transcript "transcript"

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use self::wire::{Output, Payload, SpecificOutput};
 use crate::event::{Agent, Event, EventKind, ToolUse, UNKNOWN_SESSION};
-use crate::host::{ContextLimit, HookSpec, HostSpec, PayloadError};
+use crate::host::{Capabilities, Capability, ContextLimit, HookSpec, HostSpec, PayloadError};
 use crate::hosts::{json, plumbing};
 
 /// Claude Code as data.
@@ -23,6 +23,22 @@ pub const SPEC: HostSpec = HostSpec {
     context_limit: ContextLimit::Utf16(10_000),
     transcript: Some(|session_id| Box::new(transcript::Transcript::new(session_id))),
     outcomes_in_transcript: false,
+    find_transcript: None,
+    project_variable: None,
+    hand_on_options: None,
+    capabilities: CAPABILITIES,
+};
+
+const CAPABILITIES: Capabilities = Capabilities {
+    prompts: Capability::Yes,
+    answers: Capability::Yes,
+    failed_tools: Capability::Yes,
+    interruptions: Capability::Limited("no hook fires; the next stop takes them from the transcript"),
+    compaction: Capability::Yes,
+    session_end: Capability::Limited("the host stops the hook after about 1.4 s"),
+    subagents: Capability::Yes,
+    context_at_prompt: Capability::Yes,
+    context_for_subagents: Capability::Yes,
 };
 
 const HOOKS: &[HookSpec] = &[

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use self::wire::{Output, Payload, SpecificOutput};
 use crate::event::{Agent, Event, EventKind, ToolUse, UNKNOWN_SESSION};
-use crate::host::{ContextLimit, HookSpec, HostSpec, PayloadError};
+use crate::host::{Capabilities, Capability, ContextLimit, HookSpec, HostSpec, PayloadError};
 use crate::hosts::{json, plumbing};
 
 /// Codex as data.
@@ -24,6 +24,22 @@ pub const SPEC: HostSpec = HostSpec {
     context_limit: ContextLimit::Bytes(10_000),
     transcript: Some(|session_id| Box::new(transcript::Rollout::new(session_id))),
     outcomes_in_transcript: true,
+    find_transcript: None,
+    project_variable: None,
+    hand_on_options: None,
+    capabilities: CAPABILITIES,
+};
+
+const CAPABILITIES: Capabilities = Capabilities {
+    prompts: Capability::Yes,
+    answers: Capability::Yes,
+    failed_tools: Capability::Limited("commands only, read from the rollout: hooks do not report failures"),
+    interruptions: Capability::Limited("the next stop takes them from the rollout"),
+    compaction: Capability::Yes,
+    session_end: Capability::Limited("in the terminal interface about a minute late"),
+    subagents: Capability::Yes,
+    context_at_prompt: Capability::Yes,
+    context_for_subagents: Capability::Yes,
 };
 
 /// `Interrupt` is not among them: what was said until then is in the rollout, and the session's next stop or its end
