@@ -11,8 +11,32 @@ pub struct Sessions {
     pub default_title: DefaultTitle,
     /// Whether `--cwd` replaces the session's own folder.
     pub cwd_replaces: bool,
+    /// What a record of the transcript is.
+    pub form: Form,
+    /// Where a session is looked for by its id; `None`: it must be named by its path.
+    pub place: Option<Place>,
     /// Makes a reader.
     pub reader: NewSessionReader,
+}
+
+/// What a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A line.
+    Lines,
+    /// The whole file.
+    Document,
+}
+
+/// Where a host keeps its sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The variable that moves the host's folder.
+    pub setting: &'static str,
+    /// The host's folder below the home otherwise.
+    pub folder: &'static str,
+    /// The file below that folder. `*` stands for any text without a slash, `{id}` for the session's id.
+    pub pattern: &'static str,
 }
 
 /// The title of a session that has none.
