@@ -5,6 +5,8 @@
 //! which of them the model could still see, and once, by position, to give their [`document::Item`]s in order. So a
 //! transcript of any size is read in memory bounded by its outline.
 
+pub mod content;
 pub mod document;
+pub mod json;
 pub mod reader;
 pub mod refusal;
