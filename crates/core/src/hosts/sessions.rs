@@ -1,5 +1,6 @@
 //! Which hosts' sessions can be read for a handoff. Ids are those of the document, where Pi is `pi-agent`.
 
+use super::{claude_code, codex};
 use crate::handoff::reader::NewSessionReader;
 
 /// How a host's sessions are read.
@@ -49,4 +50,9 @@ pub struct DefaultTitle {
 }
 
 /// Every host whose sessions can be read.
-pub const ALL: &[Sessions] = &[];
+pub const ALL: &[Sessions] = &[claude_code::session::SESSIONS, codex::session::SESSIONS];
+
+/// Returns how sessions of the host with this id are read.
+pub fn find(id: &str) -> Option<&'static Sessions> {
+    ALL.iter().find(|sessions| sessions.id == id)
+}
