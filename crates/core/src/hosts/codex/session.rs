@@ -118,7 +118,8 @@ impl SessionReader for Session {
         let payload = line.payload.0.unwrap_or_default();
         match line.kind.text() {
             "session_meta" => {
-                self.meta.get_or_insert_with(|| (payload.id.filled().or(payload.session_id.filled()), payload.cwd.filled()));
+                self.meta
+                    .get_or_insert_with(|| (payload.id.filled().or(payload.session_id.filled()), payload.cwd.filled()));
             }
             "response_item" => self.history.push(record.at),
             "compacted" => {
@@ -136,10 +137,16 @@ impl SessionReader for Session {
             "event_msg" if payload.kind.text() == "thread_rolled_back" => {
                 return Err(Refusal::new(
                     Kind::NeedsNativeExport,
-                    format!("line {at}: a rollback took turns back, and the log does not say what the model still sees"),
+                    format!(
+                        "line {at}: a rollback took turns back, and the log does not say what the model still sees"
+                    ),
                 ));
             }
-            "event_msg" | "turn_context" | "world_state" | "token_usage_record" | "security_risk_score"
+            "event_msg"
+            | "turn_context"
+            | "world_state"
+            | "token_usage_record"
+            | "security_risk_score"
             | "inter_agent_communication_metadata" => {}
             other => {
                 let other = shown(other);
@@ -285,7 +292,8 @@ impl Reading {
                 ("input_text" | "output_text" | "text", Some(text), _) => said.text(text),
                 ("input_image", _, Some(Value::String(url))) => said.image(url),
                 ("input_image", ..) => {
-                    let told = format!("line {line}: an image is not in the file, so it has no bytes that could travel");
+                    let told =
+                        format!("line {line}: an image is not in the file, so it has no bytes that could travel");
                     return Err(Refusal::new(Kind::UnavailableImage, told));
                 }
                 (kind, ..) => return Err(unsupported(&format!("parts of type {} cannot be carried", shown(kind)))),
@@ -301,7 +309,8 @@ fn output(output: Value, line: u64) -> Result<(Value, bool), Refusal> {
     match output {
         Value::String(_) => Ok((output, false)),
         Value::Array(blocks) => {
-            let blocks = blocks.iter().map(|block| self::block(block, line)).collect::<Result<Vec<Value>, Refusal>>()?;
+            let blocks =
+                blocks.iter().map(|block| self::block(block, line)).collect::<Result<Vec<Value>, Refusal>>()?;
             Ok((Value::Array(blocks), false))
         }
         Value::Object(mut object) => match (object.remove("content"), object.get("success")) {
