@@ -11,6 +11,7 @@ pub mod content;
 pub mod count;
 pub mod document;
 pub mod json;
+pub mod native;
 pub mod reader;
 pub mod refusal;
 pub mod validate;

@@ -1,6 +1,7 @@
 //! Which hosts' sessions can be read for a handoff. Ids are those of the document, where Pi is `pi-agent`.
 
 use super::{antigravity, claude_code, codex, cursor, deepseek, kimi, messages, openclaw, opencode, pi};
+use crate::handoff::native::Native;
 use crate::handoff::reader::NewSessionReader;
 
 /// How a host's sessions are read.
@@ -72,6 +73,20 @@ pub const ALL: &[Sessions] = &[
 
 /// The neutral messages that shims send; the host's id is in the document.
 pub const MESSAGES: Sessions = messages::SESSIONS;
+
+/// Every host that a session can be written for.
+pub const NATIVE: &[Native] = &[
+    claude_code::resume::NATIVE,
+    codex::resume::NATIVE,
+    kimi::resume::NATIVE,
+    opencode::resume::NATIVE,
+    pi::resume::NATIVE,
+];
+
+/// Returns how sessions for the host with this id are written.
+pub fn native(id: &str) -> Option<&'static Native> {
+    NATIVE.iter().find(|native| native.sessions.id == id)
+}
 
 /// Returns how sessions of the host with this id are read.
 pub fn find(id: &str) -> Option<&'static Sessions> {

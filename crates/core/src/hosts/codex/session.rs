@@ -26,6 +26,9 @@ pub(in crate::hosts) const SESSIONS: Sessions = Sessions {
     reader: |_: &Options| Box::<Session>::default(),
 };
 
+/// A key beside an output that says it is an error. Codex itself has no such mark; sessions written for it carry it.
+pub(super) const ERROR_MARK: &str = "is_error";
+
 /// Elements a user's message may consist of that the host put there: how they begin and end.
 const ENVELOPES: [(&str, &str); 5] = [
     ("<environment_context>", "</environment_context>"),
@@ -91,6 +94,8 @@ struct HistoryItem {
     action: Option<Box<RawValue>>,
     output: Option<Value>,
     tools: Option<Box<RawValue>>,
+    /// [`ERROR_MARK`]
+    is_error: Maybe<bool>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -239,7 +244,7 @@ impl Reading {
             "function_call_output" | "custom_tool_call_output" => {
                 let id = item.call_id.ok_or_else(|| refuse(Kind::UnmatchedToolResult, "a result names no call"))?;
                 let (output, is_error) = output(item.output.unwrap_or_default(), line)?;
-                sink(content::result(id, output, is_error))
+                sink(content::result(id, output, is_error || item.is_error.0 == Some(true)))
             }
             "web_search_call" => {
                 self.warnings.add("hosted_tool_summarised");

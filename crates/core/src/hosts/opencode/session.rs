@@ -16,6 +16,9 @@ use crate::hosts::sessions::{Form, Sessions};
 pub(crate) const COMPACTION_REQUESTED: &str = "[compaction requested]";
 const SUBTASK: &str = "[subtask started by the user]";
 const CLEARED: &str = "[old tool result cleared by OpenCode]";
+/// The key of a tool's metadata by which sessions that were written for OpenCode say what its parts cannot: `texts`, how
+/// many characters each text of an output has, and `order`, when results come after all calls of their message.
+pub(super) const MARK: &str = "mem0_handoff";
 /// The tool that a handoff from inside runs in.
 const HANDOFF_TOOL: &str = "mem0_handoff";
 
@@ -174,6 +177,7 @@ impl Reader {
             other => return Err(unsupported(&format!("the role {}", shown(other)), &at)),
         };
         let mut runs = Runs::new(role);
+        let mut later = Vec::new();
         for part in &message.parts {
             match part.kind().as_str() {
                 "text" if part.is_truthy("ignored") => {}
@@ -182,7 +186,9 @@ impl Reader {
                 "tool" if self.is_excluded(part) => {}
                 "tool" => {
                     speech.end(&mut runs)?;
-                    self.tool(part, &at, speech, around)?;
+                    if let Some(result) = self.tool(part, &at, speech, around)? {
+                        later.push(result);
+                    }
                 }
                 "file" => {
                     if let Some(picture) = file(part, role, &at, around)? {
@@ -195,16 +201,19 @@ impl Reader {
                 other => return Err(unsupported(&format!("a part of the type {}", shown(other)), &at)),
             }
         }
-        speech.end(&mut runs)
+        speech.end(&mut runs)?;
+        later.sort_by_key(|result| result.order);
+        later.into_iter().try_for_each(|result| speech.result(result.call_id, result.output, result.is_error, &at))
     }
 
+    /// Gives a call and its result; returns a result that comes later.
     fn tool(
         &self,
         part: &Object<'_>,
         at: &str,
         speech: &mut Speech<'_, '_>,
         around: &mut dyn Surroundings,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Option<Later>, Refusal> {
         let (id, tool) = (part.text("callID").unwrap_or_default(), part.text("tool").unwrap_or_default());
         let state = part.object("state").unwrap_or_default();
         let arguments = state.get("input").map(|input| json::compact(input.get()));
@@ -219,11 +228,44 @@ impl Reader {
         }
         speech.call(id.clone(), tool, arguments, at)?;
         if !is_over {
-            return Ok(());
+            return Ok(None);
         }
-        let (output, is_error) =
+        let (mut output, is_error) =
             if status == "completed" { (completed(&state, at, speech, around)?, false) } else { failed(&state, at)? };
-        speech.result(id, Value::Array(output), is_error, at)
+        let mark = state.object("metadata").and_then(|metadata| metadata.object(MARK)).unwrap_or_default();
+        separate(&mut output, &mark);
+        let output = Value::Array(output);
+        match mark.number("order") {
+            Some(order) => Ok(Some(Later { order, call_id: id, output, is_error })),
+            None => speech.result(id, output, is_error, at).map(|()| None),
+        }
+    }
+}
+
+/// A result that comes after all calls of its message.
+struct Later {
+    order: u64,
+    call_id: String,
+    output: Value,
+    is_error: bool,
+}
+
+/// Puts the texts of an output apart again, if that is what the mark says of it.
+fn separate(output: &mut Vec<Value>, mark: &Object<'_>) {
+    let lengths = mark.list("texts").unwrap_or_default();
+    let lengths: Vec<usize> = lengths.iter().filter_map(|raw| raw.get().parse().ok()).collect();
+    let Some(text) = output.first().and_then(|block| block["text"].as_str()) else { return };
+    let mut chars = text.chars();
+    let mut texts = Vec::new();
+    for (index, length) in lengths.iter().enumerate() {
+        if index > 0 && chars.next() != Some('\n') {
+            return;
+        }
+        let piece: String = chars.by_ref().take(*length).collect();
+        texts.push(content::text_block(&piece));
+    }
+    if !texts.is_empty() && chars.next().is_none() {
+        output.splice(..1, texts);
     }
 }
 
