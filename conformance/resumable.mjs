@@ -1,7 +1,11 @@
-// Hosts a session can be resumed in natively, beside those of hosts.mjs: how each is pinned, configured and started. They
-// run under a pinned Node of their own, because some of them need a newer one than this suite does.
+// Hosts a session can be resumed in natively, those of hosts.mjs among them: how each is pinned, configured, started, where
+// it keeps a session, and how the command that mem0-code prints is run without a terminal. The TypeScript hosts run under a
+// pinned Node of their own, because some need a newer one than this suite does.
+//
+// `argv(installed, {prompt, rest})`: `rest` is the printed command after its first word; without it a new session begins.
+// `transcript(lab, options)`: the newest session as `handoff save --session` takes it.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { HOSTS, installHost } from './hosts.mjs';
@@ -12,11 +16,16 @@ export const NODE = {
   id: 'node',
   package: 'node',
   version: '24.22.3',
-  binary: (root) => found(join(root, 'node_modules', `node-bin-${process.platform}-${process.arch}`, 'bin', 'node'))
-    ?? found(join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node')),
+  binary: (root) => found(join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node')),
 };
 
 const found = (path) => (existsSync(path) ? path : undefined);
+
+function newest(folder, pattern) {
+  const names = readdirSync(folder, { recursive: true }).filter((name) => pattern.test(name));
+  const paths = names.map((name) => join(folder, name));
+  return paths.sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)[0];
+}
 
 const pi = {
   id: 'pi',
@@ -36,7 +45,8 @@ const pi = {
       defaultProvider: 'lab', defaultModel: 'scripted', quietStartup: true, enableInstallTelemetry: false,
     });
   },
-  argv: (binary, { prompt, session }) => [...binary, '-p', ...(session ? ['--session', session] : []), prompt],
+  argv: (installed, { prompt, rest = [] }) => [...installed, '-p', ...rest, prompt],
+  transcript: (lab) => newest(join(lab.home, '.pi', 'agent', 'sessions'), /\.jsonl$/),
 };
 
 const kimi = {
@@ -66,7 +76,8 @@ capabilities = ["tool_use"]
     );
     write(join(lab.home, '.kimi-code', 'tui.toml'), '[upgrade]\nauto_install = false\n');
   },
-  argv: (binary, { prompt, session }) => [...binary, ...(session ? ['--session', session] : []), '-p', prompt],
+  argv: (installed, { prompt, rest = [] }) => [...installed, ...rest, '-p', prompt],
+  transcript: (lab) => newest(join(lab.home, '.kimi-code', 'sessions'), /main\/wire\.jsonl$/),
 };
 
 const opencode = {
@@ -88,25 +99,34 @@ const opencode = {
       provider: { lab: { npm: '@ai-sdk/openai-compatible', name: 'Lab', options, models } },
     });
   },
-  argv: (binary, { prompt, session }) => [...binary, 'run', ...(session ? ['--session', session] : []), prompt],
+  argv: (installed, { prompt, rest = [] }) => [...installed, 'run', ...rest, prompt],
+  async transcript(lab, { host, cwd }) {
+    const run = (...args) => lab.run([...host.installed, ...args], { cwd, env: host.env(lab) });
+    const sessions = JSON.parse((await run('session', 'list', '--format', 'json')).stdout);
+    const id = sessions.sort((one, other) => (other.updated ?? 0) - (one.updated ?? 0))[0].id;
+    const path = join(lab.root, `${id}.json`);
+    writeFileSync(path, (await run('export', id)).stdout);
+    return path;
+  },
 };
 
 const claude = {
   ...HOSTS['claude-code'],
   source: 'claude-code',
-  argv: (binary, { prompt, session }) => [...binary, '-p', prompt, '--dangerously-skip-permissions', ...(session ? ['--resume', session] : [])],
+  argv: (installed, { prompt, rest = [] }) => [...installed, '-p', prompt, '--dangerously-skip-permissions', ...rest],
+  transcript: (lab) => newest(join(lab.home, '.claude', 'projects'), /^[^/]*\/[^/]*\.jsonl$/),
 };
 
 const codex = {
   ...HOSTS.codex,
   source: 'codex',
-  argv: (binary, { prompt, session }) => {
-    const base = [...binary, 'exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
-    return session ? [...base, 'resume', session, prompt] : [...base, prompt];
-  },
+  argv: (installed, { prompt, rest = [] }) => [
+    ...installed, 'exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ...rest, prompt,
+  ],
+  transcript: (lab) => newest(join(lab.codexHome, 'sessions'), /\.jsonl$/),
 };
 
-/** Hosts by the id that `--into` takes. */
+/** Hosts by their short name; `source` is the id that `--source` and `--into` take. */
 export const RESUMABLE = { 'claude-code': claude, codex, pi, kimi, opencode };
 
 /** Installs a host and what it runs under. `installed` is the beginning of its command line. */

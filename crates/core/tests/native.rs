@@ -57,6 +57,11 @@ fn output() -> impl Strategy<Value = (Value, bool)> {
         let blocks = texts.iter().map(|text| json!({ "type": "text", "text": text }));
         match (texts.as_slice(), pictures) {
             ([text], 0) => (json!(text), is_error),
+            ([], 0) => (Value::Null, is_error),
+            ([one, rest @ ..], 1) => {
+                let odd = json!([{ "type": "tool_reference", "tool_name": one }, picture, { "type": "text", "text": one, "rest": rest }]);
+                (odd, is_error)
+            }
             _ => (blocks.chain(std::iter::repeat_n(picture, pictures)).collect(), is_error),
         }
     })
@@ -168,16 +173,15 @@ fn what_a_host_cannot_hold_is_refused_by_name() {
         output,
         more: Map::new(),
     };
-    let foreign = json!([{ "type": "tool_reference", "tool_name": "x" }]);
     let picture = Part::InputImage { image_url: format!("data:image/png;base64,{PNG}") };
     let said = message(Role::Assistant, vec![picture]);
     let between = message(Role::User, vec![Part::InputText { text: "SECRET".to_owned() }]);
     for (host, items, mentions) in [
         ("claude-code", vec![ask.clone(), call("[1]"), result(json!(""))], "item 2"),
-        ("codex", vec![ask.clone(), call("{}"), result(foreign.clone())], "item 3"),
+        ("codex", vec![ask.clone(), said.clone()], "item 2"),
         ("opencode", vec![ask.clone(), call("{}"), between, result(json!(""))], "item 2"),
         ("kimi", vec![ask.clone(), said], "assistant"),
-        ("pi-agent", vec![ask.clone(), call("{}"), result(foreign)], "item 3"),
+        ("pi-agent", vec![ask.clone(), call("[]"), result(json!(""))], "item 2"),
     ] {
         let refusal = sessions::native(host).unwrap().prepare(&items, &origin()).unwrap_err();
         assert!(refusal.message.contains(mentions) && !refusal.message.contains("SECRET"), "{host}: {refusal}");

@@ -17,6 +17,9 @@ use super::refusal::{Kind, Refusal};
 use super::validate::Validator;
 use crate::hosts::sessions::{Form, Sessions};
 
+/// The key under which a session says what its host has no place for. Hosts pass over it; our readers do not.
+pub(crate) const MARK: &str = "mem0_handoff";
+
 /// A host that sessions can be written for.
 #[derive(Debug, Clone, Copy)]
 pub struct Native {
@@ -175,24 +178,39 @@ pub struct Answer<'a> {
     pub name: String,
     /// The output as it is in the document.
     pub output: &'a Value,
+    /// The output as text and pictures; what is neither is the text of its JSON.
+    shown: Cow<'a, Value>,
     /// Whether it is an error.
     pub is_error: bool,
     /// Where the item stands, from 1.
     pub at: usize,
 }
 
-impl<'a> Answer<'a> {
-    /// The output as text and pictures.
-    ///
-    /// # Errors
-    /// `unsupported_content` when it holds anything else.
-    pub fn bits(&self) -> Result<Vec<Bit<'a>>, Refusal> {
-        bits(self.output).ok_or_else(|| {
-            let message =
-                format!("item {}: a result that is more than text and images cannot be written for this host", self.at);
-            Refusal::new(Kind::UnsupportedContent, message)
-        })
+impl Answer<'_> {
+    /// The output as text and pictures, as a model is shown it.
+    pub fn bits(&self) -> Vec<Bit<'_>> {
+        bits(&self.shown).unwrap_or_default()
     }
+
+    /// The output as it is, when it is more than [`Self::bits`] say. It is kept under [`MARK`], where our reader finds it.
+    pub fn odd_output(&self) -> Option<&Value> {
+        matches!(self.shown, Cow::Owned(_)).then_some(self.output)
+    }
+}
+
+/// An output as text and pictures.
+fn shown(output: &Value) -> Cow<'_, Value> {
+    if bits(output).is_some() {
+        return Cow::Borrowed(output);
+    }
+    let of_block = |block: &Value| match bit(block) {
+        Some(_) => block.clone(),
+        None => content::text_block(&block.to_string()),
+    };
+    Cow::Owned(match output {
+        Value::Array(blocks) => blocks.iter().map(of_block).collect(),
+        other => vec![of_block(other)].into(),
+    })
 }
 
 /// Makes ids out of a seed.
@@ -302,6 +320,7 @@ fn pieces<'a>(items: &'a [Item], host: &str) -> Result<Vec<Piece<'a>>, Refusal> 
                     id: ids.get(call_id.as_str()).cloned().unwrap_or_else(|| plain_id(call_id)),
                     name: names.get(call_id.as_str()).cloned().unwrap_or_default(),
                     output,
+                    shown: shown(output),
                     is_error: more.get("is_error") == Some(&Value::Bool(true)),
                     at,
                 }),
@@ -343,6 +362,7 @@ fn said(part: &Part) -> Option<&str> {
 
 fn bits(output: &Value) -> Option<Vec<Bit<'_>>> {
     let bits = match output {
+        Value::Null => Vec::new(),
         Value::String(text) => vec![Bit::Text(text)],
         Value::Array(blocks) => blocks.iter().map(bit).collect::<Option<_>>()?,
         _ => return None,

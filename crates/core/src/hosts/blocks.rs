@@ -12,6 +12,7 @@ use super::view::{self, Object};
 use crate::handoff::content::{self, Runs, Warnings};
 use crate::handoff::document::{Item, Role};
 use crate::handoff::json;
+use crate::handoff::native::MARK;
 use crate::handoff::reader::{Sink, Surroundings, Tally};
 use crate::handoff::refusal::{Kind, Refusal};
 
@@ -331,13 +332,20 @@ impl<'s, 'k> Speech<'s, 'k> {
         let call_id = message.text("toolCallId").or_else(|| message.text("tool_call_id")).unwrap_or_default();
         let mut output = output(message.get("content"), at, around)?;
         push_note(&mut output, message);
-        self.result(call_id, Value::Array(output), message.is_true("isError"), at)
+        let output = kept_output(message.object("details")).unwrap_or(Value::Array(output));
+        self.result(call_id, output, message.is_true("isError"), at)
     }
 
     /// Ends; what was left out.
     pub(crate) fn tally(&self) -> Tally {
         Tally { reasoning: self.reasoning, warnings: self.warnings.texts() }
     }
+}
+
+/// The output that a session which was written for its host keeps beside what the host shows.
+pub(crate) fn kept_output(beside: Option<Object<'_>>) -> Option<Value> {
+    let output = beside?.object(MARK)?.get("output")?;
+    serde_json::from_str(output.get()).ok()
 }
 
 /// Adds the `note` of a result as a block of its own.

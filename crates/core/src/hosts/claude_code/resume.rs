@@ -91,6 +91,9 @@ fn block(bit: &Bit<'_>) -> Value {
 
 fn result(answer: &Answer<'_>) -> Value {
     let mut block = json!({ "type": "tool_result", "tool_use_id": answer.id, "content": answer.output });
+    if answer.output.is_null() {
+        block["content"] = json!("");
+    }
     if answer.is_error {
         block["is_error"] = json!(true);
     }

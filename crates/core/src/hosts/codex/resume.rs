@@ -1,11 +1,11 @@
 //! Sessions for Codex: a rollout of response items, with the event mirrors that make the turns visible.
 //!
-//! Codex keeps no mark of a failed tool; ours stands beside the output under a key it passes over, and our reader finds it.
+//! Codex keeps no mark of a failed tool; ours stands beside the output, where it passes over it and our reader finds it.
 
 use serde_json::{Value, json};
 
 use super::session;
-use crate::handoff::native::{Answer, Bit, Folder, Ids, Native, Origin, Piece, Written, push_line, timestamp};
+use crate::handoff::native::{Answer, Bit, Folder, Ids, MARK, Native, Origin, Piece, Written, push_line, timestamp};
 use crate::handoff::refusal::Refusal;
 
 /// How sessions are written.
@@ -67,7 +67,7 @@ fn write(origin: &Origin<'_>) -> Result<Written, Refusal> {
                 }
                 push("response_item", item);
             }
-            Piece::Result(answer) => push("response_item", result(answer)?),
+            Piece::Result(answer) => push("response_item", result(answer)),
         }
     }
     let (day, time) = (&at[..10], at[11..19].replace(':', "-"));
@@ -109,16 +109,23 @@ fn mirrored(bits: &[Bit<'_>]) -> (String, Vec<String>) {
     (texts.join("\n"), images)
 }
 
-fn result(answer: &Answer<'_>) -> Result<Value, Refusal> {
-    let bits = answer.bits()?;
+fn result(answer: &Answer<'_>) -> Value {
+    let bits = answer.bits();
     let output = match (answer.output, bits.as_slice()) {
         (Value::String(text), _) => json!(text),
         (_, []) => json!(""),
         (_, bits) => bits.iter().map(part).collect(),
     };
     let mut item = json!({ "type": "function_call_output", "call_id": answer.id, "output": output });
+    let mut mark = json!({});
     if answer.is_error {
-        item[session::ERROR_MARK] = json!(true);
+        mark["is_error"] = json!(true);
     }
-    Ok(item)
+    if let Some(output) = answer.odd_output() {
+        mark["output"] = output.clone();
+    }
+    if mark != json!({}) {
+        item[MARK] = mark;
+    }
+    item
 }

@@ -26,9 +26,6 @@ pub(in crate::hosts) const SESSIONS: Sessions = Sessions {
     reader: |_: &Options| Box::<Session>::default(),
 };
 
-/// A key beside an output that says it is an error. Codex itself has no such mark; sessions written for it carry it.
-pub(super) const ERROR_MARK: &str = "is_error";
-
 /// Elements a user's message may consist of that the host put there: how they begin and end.
 const ENVELOPES: [(&str, &str); 5] = [
     ("<environment_context>", "</environment_context>"),
@@ -94,8 +91,16 @@ struct HistoryItem {
     action: Option<Box<RawValue>>,
     output: Option<Value>,
     tools: Option<Box<RawValue>>,
-    /// [`ERROR_MARK`]
-    is_error: Maybe<bool>,
+    /// What sessions that were written for Codex say beside an output: see [`crate::handoff::native::MARK`].
+    mem0_handoff: Option<Mark>,
+}
+
+/// An error, which Codex has no mark for, and an output of another shape than its own.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct Mark {
+    is_error: bool,
+    output: Option<Value>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -244,7 +249,8 @@ impl Reading {
             "function_call_output" | "custom_tool_call_output" => {
                 let id = item.call_id.ok_or_else(|| refuse(Kind::UnmatchedToolResult, "a result names no call"))?;
                 let (output, is_error) = output(item.output.unwrap_or_default(), line)?;
-                sink(content::result(id, output, is_error || item.is_error.0 == Some(true)))
+                let mark = item.mem0_handoff.unwrap_or_default();
+                sink(content::result(id, mark.output.unwrap_or(output), is_error || mark.is_error))
             }
             "web_search_call" => {
                 self.warnings.add("hosted_tool_summarised");

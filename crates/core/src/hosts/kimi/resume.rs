@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::handoff::native::{Answer, Bit, Folder, Ids, Native, Origin, Piece, Written, push_line};
+use crate::handoff::native::{Answer, Bit, Folder, Ids, MARK, Native, Origin, Piece, Written, push_line};
 use crate::handoff::refusal::Refusal;
 
 /// How sessions are written.
@@ -56,7 +56,7 @@ fn write(origin: &Origin<'_>) -> Result<Written, Refusal> {
                 );
                 wire.in_step("tool.call", &fields);
             }
-            Piece::Result(answer) => wire.result(answer)?,
+            Piece::Result(answer) => wire.result(answer),
         }
     }
     wire.close();
@@ -129,8 +129,8 @@ impl Wire<'_> {
         }
     }
 
-    fn result(&mut self, answer: &Answer<'_>) -> Result<(), Refusal> {
-        let bits = answer.bits()?;
+    fn result(&mut self, answer: &Answer<'_>) {
+        let bits = answer.bits();
         let output = match bits.as_slice() {
             [] => json!(""),
             [Bit::Text(text)] => json!(text),
@@ -140,11 +140,13 @@ impl Wire<'_> {
         if answer.is_error {
             result["isError"] = json!(true);
         }
+        if let Some(output) = answer.odd_output() {
+            result[MARK] = json!({ "output": output });
+        }
         self.event("tool.result", &format!(r#""toolCallId":{},"result":{result}"#, json!(answer.id)));
         if let Some(step) = &mut self.step {
             step.answered = true;
         }
-        Ok(())
     }
 
     /// Begins an answer, unless one goes on: after a result, and when text follows text, it is another.

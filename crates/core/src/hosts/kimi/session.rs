@@ -472,8 +472,9 @@ fn tool_result(
     let result = event.object("result").unwrap_or_default();
     let mut output = output(result.get("output"), at, around)?;
     push_note(&mut output, &result);
-    let call_id = event.text("toolCallId").unwrap_or_default();
-    speech.result(call_id, Value::Array(output), result.is_true("isError"), at)
+    let is_error = result.is_true("isError");
+    let output = blocks::kept_output(Some(result)).unwrap_or(Value::Array(output));
+    speech.result(event.text("toolCallId").unwrap_or_default(), output, is_error, at)
 }
 
 fn output(content: Option<&RawValue>, at: &str, around: &mut dyn Surroundings) -> Result<Vec<Value>, Refusal> {

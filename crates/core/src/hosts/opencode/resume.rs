@@ -5,8 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::session::MARK;
-use crate::handoff::native::{Answer, Bit, Call, Folder, Ids, Native, Origin, Piece, Written};
+use crate::handoff::native::{Answer, Bit, Call, Folder, Ids, MARK, Native, Origin, Piece, Written};
 use crate::handoff::refusal::{Kind, Refusal};
 
 /// How sessions are written.
@@ -201,25 +200,21 @@ impl Export<'_> {
         answer: &Answer<'_>,
         order: Option<usize>,
     ) -> Result<String, Refusal> {
-        let bits = answer.bits()?;
-        let texts: Vec<&str> = bits
-            .iter()
-            .map_while(|bit| match bit {
-                Bit::Text(text) => Some(*text),
-                Bit::Picture(..) => None,
-            })
-            .collect();
+        let bits = answer.bits();
+        let mut texts = Vec::new();
         let mut attachments = Vec::new();
-        for bit in &bits[texts.len()..] {
+        let mut is_in_order = true;
+        for bit in &bits {
             match bit {
-                Bit::Picture(media, data) if !answer.is_error => {
-                    attachments.push(self.part(message, &picture(media, data)))
+                Bit::Text(text) => {
+                    is_in_order &= attachments.is_empty();
+                    texts.push(*text);
                 }
-                _ => {
-                    let message = format!(
-                        "item {}: a result with pictures before text, or in an error, cannot be written for opencode",
-                        answer.at
-                    );
+                Bit::Picture(media, data) if !answer.is_error => {
+                    attachments.push(self.part(message, &picture(media, data)));
+                }
+                Bit::Picture(..) => {
+                    let message = format!("item {}: a picture in an error cannot be written for opencode", answer.at);
                     return Err(Refusal::new(Kind::UnsupportedContent, message));
                 }
             }
@@ -227,6 +222,9 @@ impl Export<'_> {
         let mut mark = json!({});
         if texts.len() > 1 {
             mark["texts"] = texts.iter().map(|text| text.chars().count()).collect();
+        }
+        if let Some(output) = answer.odd_output().or_else(|| (!is_in_order).then_some(answer.output)) {
+            mark["output"] = output.clone();
         }
         if let Some(order) = order {
             mark["order"] = json!(order);

@@ -3,11 +3,12 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::blocks::{IMAGE_LIMIT, Picture, Speech, push_text, shown, unfinished, unsupported};
+use super::super::blocks::{self, IMAGE_LIMIT, Picture, Speech, push_text, shown, unfinished, unsupported};
 use super::super::view::Object;
 use crate::handoff::content::{self, Runs};
 use crate::handoff::document::Role;
 use crate::handoff::json;
+use crate::handoff::native::MARK;
 use crate::handoff::reader::{Options, Outline, Record, SessionReader, Sink, Span, Surroundings, Tally};
 use crate::handoff::refusal::{Kind, Refusal};
 use crate::hosts::sessions::{Form, Sessions};
@@ -16,9 +17,6 @@ use crate::hosts::sessions::{Form, Sessions};
 pub(crate) const COMPACTION_REQUESTED: &str = "[compaction requested]";
 const SUBTASK: &str = "[subtask started by the user]";
 const CLEARED: &str = "[old tool result cleared by OpenCode]";
-/// The key of a tool's metadata by which sessions that were written for OpenCode say what its parts cannot: `texts`, how
-/// many characters each text of an output has, and `order`, when results come after all calls of their message.
-pub(super) const MARK: &str = "mem0_handoff";
 /// The tool that a handoff from inside runs in.
 const HANDOFF_TOOL: &str = "mem0_handoff";
 
@@ -234,7 +232,7 @@ impl Reader {
             if status == "completed" { (completed(&state, at, speech, around)?, false) } else { failed(&state, at)? };
         let mark = state.object("metadata").and_then(|metadata| metadata.object(MARK)).unwrap_or_default();
         separate(&mut output, &mark);
-        let output = Value::Array(output);
+        let output = blocks::kept_output(state.object("metadata")).unwrap_or(Value::Array(output));
         match mark.number("order") {
             Some(order) => Ok(Some(Later { order, call_id: id, output, is_error })),
             None => speech.result(id, output, is_error, at).map(|()| None),
@@ -250,7 +248,7 @@ struct Later {
     is_error: bool,
 }
 
-/// Puts the texts of an output apart again, if that is what the mark says of it.
+/// Puts the texts of an output apart again where the mark says how many characters each has.
 fn separate(output: &mut Vec<Value>, mark: &Object<'_>) {
     let lengths = mark.list("texts").unwrap_or_default();
     let lengths: Vec<usize> = lengths.iter().filter_map(|raw| raw.get().parse().ok()).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::handoff::native::{Answer, Bit, Folder, Ids, Native, Origin, Piece, Written, push_line, timestamp};
+use crate::handoff::native::{Answer, Bit, Folder, Ids, MARK, Native, Origin, Piece, Written, push_line, timestamp};
 use crate::handoff::refusal::Refusal;
 
 /// How sessions are written.
@@ -48,7 +48,7 @@ fn write(origin: &Origin<'_>) -> Result<Written, Refusal> {
         }
         match piece {
             Piece::User(bits) => entries.user(bits),
-            Piece::Result(result) => entries.result(result)?,
+            Piece::Result(result) => entries.result(result),
             Piece::Assistant(texts) => {
                 answer.extend(texts.iter().map(|text| json!({ "type": "text", "text": text }).to_string()));
                 ends_in_text = true;
@@ -93,9 +93,9 @@ impl Entries<'_> {
         self.push("message", &format!(r#""message":{message}"#));
     }
 
-    fn result(&mut self, answer: &Answer<'_>) -> Result<(), Refusal> {
-        let content: Vec<Value> = answer.bits()?.iter().map(block).collect();
-        let message = json!({
+    fn result(&mut self, answer: &Answer<'_>) {
+        let content: Vec<Value> = answer.bits().iter().map(block).collect();
+        let mut message = json!({
             "role": "toolResult",
             "toolCallId": answer.id,
             "toolName": answer.name,
@@ -103,8 +103,10 @@ impl Entries<'_> {
             "isError": answer.is_error,
             "timestamp": self.origin.now_ms,
         });
+        if let Some(output) = answer.odd_output() {
+            message["details"] = json!({ MARK: { "output": output } });
+        }
         self.push("message", &format!(r#""message":{message}"#));
-        Ok(())
     }
 
     fn answer(&mut self, blocks: &mut Vec<String>, calls: bool) {
