@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 // A session of one real host goes on in another, natively: a session with a command that works and one that fails is run,
 // saved, written as a session of each other host, continued there with the command mem0-code prints, and what reaches the
-// model has the earlier conversation, in order, with its calls and results as calls and results.
+// model has the earlier conversation, in order, with its calls and results as calls and results; then that session can be
+// saved again. The row `document` is a
+// conversation no single host would write: parallel calls, pictures, odd ids, shapes of outputs only one host knows.
 
-import { existsSync, writeFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -16,7 +18,7 @@ const USAGE = `Continues sessions of real coding agents in others, offline, agai
   conformance/handoff.mjs [options]
 
   --binary PATH   the mem0-code to test (default: target/release/mem0-code)
-  --from HOST     only sessions of this host; may be repeated (${Object.keys(RESUMABLE).join(', ')})
+  --from HOST     only sessions of this host, or document; may be repeated (${Object.keys(RESUMABLE).join(', ')})
   --into HOST     only into this host; may be repeated
   --report FILE   write the outcome as JSON
   --keep          keep the temporary machines and say where they are
@@ -35,6 +37,35 @@ const SCRIPT = () => [
   { text: ANSWERED },
 ];
 
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGO4o6EBRAwQCgAjrgSxn17XlQAAAABJRU5ErkJggg==';
+const user = (...content) => ({ type: 'message', role: 'user', content });
+const said = (text) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] });
+const call = (call_id, name, args) => ({ type: 'function_call', call_id, name, arguments: JSON.stringify(args) });
+const result = (call_id, output, more) => ({ type: 'function_call_output', call_id, output, ...more });
+const ITEMS = [
+  user({ type: 'input_text', text: '<summary>\\nEarlier: 决定 to ship. \\u2028 🚀\\n</summary>' }),
+  user({ type: 'input_text', text: ASKED }, { type: 'input_image', image_url: `data:image/png;base64,${PNG}` }),
+  said('Both at once.'),
+  call('é b', 'mcp__files__read', { path: 'é.txt', deep: [1, { two: null }] }),
+  call('functions.run:0', 'ToolSearch', { query: 'select:x' }),
+  result('é b', [{ type: 'text', text: WORKED }, { type: 'text', text: 'second' }, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }]),
+  result('functions.run:0', [{ type: 'text', text: FAILED }, { type: 'tool_reference', tool_name: 'x' }], { is_error: true }),
+  said(ANSWERED),
+];
+
+/** Not a host: a neutral document, saved as it is. */
+const DOCUMENT = {
+  id: 'document',
+  installed: [],
+  configure() {},
+  save(lab, cwd) {
+    const path = join(lab.root, 'document.json');
+    const source = { host: 'notebook', session_id: 'n-1', title: 'Files', cwd };
+    writeFileSync(path, JSON.stringify({ format: 'mem0.session-handoff.v1', source, items: ITEMS }));
+    return ['--bundle', path];
+  },
+};
+
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv) {
@@ -45,7 +76,7 @@ async function main(argv) {
       args: argv,
       options: { binary: { type: 'string' }, from: list, into: list, report: { type: 'string' }, keep: { type: 'boolean' }, help: { type: 'boolean' } },
     }).values;
-    for (const id of [...(options.from ?? []), ...(options.into ?? [])]) if (!RESUMABLE[id]) throw new Error(`no host ${id}`);
+    for (const id of [...(options.from ?? []), ...(options.into ?? [])]) if (!RESUMABLE[id] && id !== DOCUMENT.id) throw new Error(`no host ${id}`);
   } catch (error) {
     console.error(`error: ${error.message}\n\n${USAGE}`);
     return 2;
@@ -59,10 +90,10 @@ async function main(argv) {
     console.error(`error: no binary at ${binary}\nhint: run \`cargo build --release\`, or name one with --binary`);
     return 1;
   }
-  const from = options.from ?? Object.keys(RESUMABLE);
+  const from = options.from ?? [...Object.keys(RESUMABLE), DOCUMENT.id];
   const into = options.into ?? Object.keys(RESUMABLE);
-  const hosts = {};
-  for (const id of new Set([...from, ...into])) {
+  const hosts = { document: DOCUMENT };
+  for (const id of new Set([...from, ...into].filter((id) => !hosts[id]))) {
     const { installed, reason } = await installResumable(RESUMABLE[id]);
     if (installed) hosts[id] = { ...RESUMABLE[id], installed };
     else console.log(`SKIP  ${id}: ${reason}`);
@@ -88,10 +119,8 @@ async function sessionOf(source, targets, { binary, keep }) {
   };
   try {
     const cwd = await lab.project('rocket-invoice');
-    const first = await session(lab, source, { name: `from-${source.id}`, cwd, steps: SCRIPT(), prompt: ASKED });
-    if (first.code !== 0 || first.stepsLeft) throw new Error(`the session itself: exit ${first.code}, ${first.stepsLeft} steps left: ${tail(first)}`);
-    const transcript = await source.transcript(lab, { host: source, cwd });
-    const saved = await product(lab, binary, cwd, 'save', '--source', source.source, '--session', transcript);
+    const what = source.save ? source.save(lab, cwd) : await recorded(lab, source, cwd);
+    const saved = await product(lab, binary, cwd, 'save', ...what);
     for (const target of targets) {
       const began = Date.now();
       const failure = await continued(lab, binary, cwd, saved.resource, target).then(() => undefined, (error) => error.message);
@@ -103,6 +132,13 @@ async function sessionOf(source, targets, { binary, keep }) {
     await lab.close();
   }
   return outcomes;
+}
+
+/** Runs a session of a host; how it is named to `handoff save`. */
+async function recorded(lab, source, cwd) {
+  const first = await session(lab, source, { name: `from-${source.id}`, cwd, steps: SCRIPT(), prompt: ASKED });
+  if (first.code !== 0 || first.stepsLeft) throw new Error(`the session itself: exit ${first.code}, ${first.stepsLeft} steps left: ${tail(first)}`);
+  return ['--source', source.source, '--session', await source.transcript(lab, { host: source, cwd })];
 }
 
 async function continued(lab, binary, cwd, resource, target) {
@@ -128,6 +164,18 @@ async function continued(lab, binary, cwd, resource, target) {
   const { calls, results } = tools(history);
   if (calls < 2 || results < 2) throw new Error(`the model request has ${calls} calls and ${results} results as such`);
   if (!done.stdout.includes('PERIWINKLE.')) throw new Error(`the answer did not come back: ${tail(done)}`);
+  await savedAgain(lab, binary, cwd, resource, target);
+}
+
+/** What the other host has gone on with can be handed over again, with nothing of the beginning missing. */
+async function savedAgain(lab, binary, cwd, resource, target) {
+  const transcript = await target.transcript(lab, { host: target, cwd });
+  const again = await product(lab, binary, cwd, 'save', '--source', target.source, '--session', transcript);
+  const [before, after] = [resource, again.resource].map((path) => JSON.parse(readFileSync(path, 'utf8')).items);
+  const kinds = (items) => items.slice(0, before.length).map((item) => `${item.type} ${item.role ?? item.is_error ?? ''}`).join(', ');
+  if (kinds(after) !== kinds(before)) throw new Error(`saved again it begins with ${kinds(after)}, not with ${kinds(before)}`);
+  const added = JSON.stringify(after.slice(before.length));
+  if (!added.includes(NEXT) || !added.includes('PERIWINKLE.')) throw new Error('saved again it lacks what was said last');
 }
 
 /** Calls and results that stand in a history as such, in any of the three dialects. */

@@ -1,5 +1,7 @@
 //! What is written for a host reads back as it was: every native writer over documents made at random.
 
+#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
+
 use mem0_code_core::handoff::document::{Item, Part, Role};
 use mem0_code_core::handoff::native::Origin;
 use mem0_code_core::hosts::sessions;
@@ -150,7 +152,8 @@ fn fixtures_go_into_every_host() {
                 let name = format!("{} into {}", path.file_name().unwrap().display(), native.sessions.id);
                 match native.prepare(&items, &origin()) {
                     Ok(_) => count += 1,
-                    Err(refusal) => println!("{name}: {refusal}"),
+                    // Keys of another program, which no host has a place for.
+                    Err(refusal) => assert!(name.starts_with("extra-keys"), "{name}: {refusal}"),
                 }
             }
         }

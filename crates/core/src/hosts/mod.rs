@@ -20,8 +20,6 @@ pub mod opencode;
 pub mod pi;
 mod plumbing;
 pub mod sessions;
-#[cfg(test)]
-mod sessions_tests;
 mod view;
 
 use crate::host::HostSpec;

@@ -73,7 +73,7 @@ impl<'a> Object<'a> {
     pub(crate) fn is_truthy(&self, key: &str) -> bool {
         self.get(key).is_some_and(|raw| match raw.get() {
             "false" | "\"\"" => false,
-            number => number.parse::<f64>().map_or(true, |number| number != 0.0),
+            number => number.parse::<f64>() != Ok(0.0),
         })
     }
 
