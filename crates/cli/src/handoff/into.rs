@@ -47,7 +47,10 @@ pub(crate) struct Resumed {
 pub(crate) fn resume(env: &Env, document: &str, host: &str, cwd: Option<&Path>) -> Result<Resumed, Refusal> {
     let native = sessions::native(host).ok_or_else(|| {
         let known: Vec<&str> = sessions::NATIVE.iter().map(|native| native.sessions.id).collect();
-        Refusal::new(Kind::UnsupportedFormat, format!("no session can be written for this host; there are {}", known.join(", ")))
+        Refusal::new(
+            Kind::UnsupportedFormat,
+            format!("no session can be written for this host; there are {}", known.join(", ")),
+        )
     })?;
     let bundle = Bundle::read(document)?;
     let mut items = Vec::new();
@@ -208,6 +211,12 @@ mod tests {
         .to_string()
     }
 
+    fn at_home(home: &Path) -> Env {
+        let mut env = Env::default();
+        env.home = Some(home.to_path_buf());
+        env
+    }
+
     fn every_file(folder: &Path) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -219,7 +228,7 @@ mod tests {
     #[test]
     fn every_host_gets_new_private_files_and_a_command() {
         let home = tempfile::tempdir().unwrap();
-        let env = Env { home: Some(home.path().to_path_buf()), ..Env::default() };
+        let env = at_home(home.path());
         let project = tempfile::tempdir().unwrap();
         for native in sessions::NATIVE {
             let resumed = resume(&env, &document(project.path()), native.sessions.id, None).unwrap();
@@ -240,7 +249,7 @@ mod tests {
     #[test]
     fn a_refusal_leaves_nothing_behind() {
         let home = tempfile::tempdir().unwrap();
-        let env = Env { home: Some(home.path().to_path_buf()), ..Env::default() };
+        let env = at_home(home.path());
         let project = tempfile::tempdir().unwrap();
         let odd = document(project.path()).replace(r#"{\"command\":\"false\"}"#, "[1]");
         for native in sessions::NATIVE.iter().filter(|native| native.sessions.id != "codex") {
@@ -267,7 +276,9 @@ mod tests {
 
     #[test]
     fn words_are_quoted_for_a_shell() {
-        for (word, expected) in [("claude", "claude"), ("/a b", "'/a b'"), ("it's $HOME", r"'it'\''s $HOME'"), ("", "''")] {
+        for (word, expected) in
+            [("claude", "claude"), ("/a b", "'/a b'"), ("it's $HOME", r"'it'\''s $HOME'"), ("", "''")]
+        {
             assert_eq!(quoted(word), expected);
         }
     }

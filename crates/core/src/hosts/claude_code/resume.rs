@@ -16,6 +16,7 @@ pub(in crate::hosts) const NATIVE: Native = Native {
 
 /// The version whose records these are like.
 const VERSION: &str = "2.1.332";
+const MAX_BUCKET_CHARS: usize = 200;
 
 fn write(origin: &Origin<'_>) -> Result<Written, Refusal> {
     let mut ids = Ids::new(origin.seed);
@@ -70,10 +71,28 @@ fn write(origin: &Origin<'_>) -> Result<Written, Refusal> {
     Ok(Written { files: vec![(path, lines)], commands: vec![command], session_id })
 }
 
-/// The folder of a project: the host replaces what is not an ASCII letter or digit, by UTF-16 units.
+/// The folder of a project: the host replaces what is not an ASCII letter or digit, by UTF-16 units, and ends a long name with
+/// a hash of the whole.
 fn bucket(cwd: &str) -> String {
     let plain = |unit: u16| u8::try_from(unit).ok().filter(u8::is_ascii_alphanumeric).map_or('-', char::from);
-    cwd.encode_utf16().map(plain).collect()
+    let name: String = cwd.encode_utf16().map(plain).collect();
+    if name.len() <= MAX_BUCKET_CHARS {
+        return name;
+    }
+    let hash =
+        cwd.encode_utf16().fold(0_i32, |hash, unit| (hash << 5).wrapping_sub(hash).wrapping_add(i32::from(unit)));
+    format!("{}-{}", &name[..MAX_BUCKET_CHARS], base36(hash.unsigned_abs()))
+}
+
+fn base36(mut number: u32) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.extend(char::from_digit(number % 36, 36));
+        number /= 36;
+        if number == 0 {
+            return digits.into_iter().rev().collect();
+        }
+    }
 }
 
 fn user(blocks: Vec<Value>) -> String {
@@ -121,5 +140,7 @@ mod tests {
         for (cwd, folder) in [("/srv/demo/a_b.c", "-srv-demo-a-b-c"), ("/tmp/é🚀", "-tmp----")] {
             assert_eq!(bucket(cwd), folder);
         }
+        let long = bucket(&format!("/srv/{}", "é/deep folder/".repeat(20)));
+        assert!(long.ends_with("eep-folder-cd269v") && long.len() == 207, "{long}");
     }
 }

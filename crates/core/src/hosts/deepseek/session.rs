@@ -64,7 +64,7 @@ const SILENT: &[&str] = &[
 
 /// How sessions are read.
 pub(crate) const SESSIONS: Sessions = Sessions {
-    place: Some(Place { setting: "DSH_HOME", folder: ".dsh", pattern: "sessions/*/{id}/session.jsonl.zstd" }),
+    place: Some(Place { setting: "DSH_HOME", folder: ".dsh", pattern: "sessions/*/{id}/session.jsonl*" }),
     ..Sessions::lines("deepseek", "deepseek session", reader)
 };
 

@@ -93,13 +93,28 @@ fn model(config: Option<&str>) -> Option<String> {
 
 /// The folder of a project: its name, and the beginning of a digest of its path.
 fn folder(cwd: &str) -> String {
-    let name = cwd.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();
-    let plain = name
-        .chars()
-        .map(|char| if char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.') { char } else { '-' });
-    let slug: String = plain.take(MAX_SLUG_CHARS).collect();
-    let digest: String = Sha256::digest(cwd).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-    format!("wd_{}_{digest}", slug.to_lowercase())
+    let path = cwd.replace('\\', "/");
+    let path = path.trim_end_matches('/');
+    let digest: String = Sha256::digest(path).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    format!("wd_{}_{digest}", slug(path.rsplit('/').next().unwrap_or_default()))
+}
+
+fn slug(name: &str) -> String {
+    let mut slug = String::new();
+    for char in name.to_lowercase().chars() {
+        match char {
+            'a'..='z' | '0'..='9' | '.' | '_' | '-' => slug.push(char),
+            _ if slug.ends_with('\u{0}') => {}
+            _ => slug.push('\u{0}'),
+        }
+    }
+    // A run of other characters is one hyphen; those that were hyphens before stay as many as they were.
+    let slug = slug.replace('\u{0}', "-");
+    let slug: String = slug.trim_matches('-').chars().take(MAX_SLUG_CHARS).collect();
+    match slug.trim_matches('-') {
+        "" | "." | ".." => "workspace".to_owned(),
+        slug => slug.to_owned(),
+    }
 }
 
 impl Wire<'_> {
@@ -190,6 +205,21 @@ fn part(bit: &Bit<'_>) -> Value {
         Bit::Text(text) => json!({ "type": "text", "text": text }),
         Bit::Picture(media, data) => {
             json!({ "type": "image_url", "imageUrl": { "url": format!("data:{media};base64,{data}") } })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folder;
+
+    #[test]
+    fn a_project_has_the_folder_the_host_looks_in() {
+        for (cwd, expected) in [
+            ("/srv/My  Project!", "wd_my-project_80b1f96ef1a2"),
+            ("/srv/\u{65e5}\u{672c}/", "wd_workspace_3ff016737174"),
+        ] {
+            assert_eq!(folder(cwd), expected);
         }
     }
 }
