@@ -1,8 +1,8 @@
 // The scripted model: a loopback server that stands in for a model vendor, so that a real, unmodified
 // host runs a whole session offline and we can read, byte for byte, what reached the model.
 //
-// It speaks the two streaming dialects our hosts use, Anthropic Messages (with count_tokens) and OpenAI
-// Responses. Every request is kept in memory and appended to a JSON Lines log before it is answered, so
+// It speaks the three streaming dialects our hosts use, Anthropic Messages (with count_tokens), OpenAI
+// Responses and OpenAI Chat Completions. Every request is kept in memory and appended to a JSON Lines log before it is answered, so
 // a host that is killed while it waits still leaves its request behind. Credentials are never kept.
 //
 // A script is a list of steps, taken in order by the requests that offer tools:
@@ -291,4 +291,35 @@ const responses = {
   },
 };
 
-const DIALECTS = [anthropic, responses];
+const chat = {
+  name: 'chat',
+  path: '/chat/completions',
+  tools(body) {
+    const functions = (body.tools ?? []).filter((tool) => tool.function);
+    return new Map(functions.map(({ function: tool }) => [tool.name, { schema: tool.parameters }]));
+  },
+  answer(response, body, step) {
+    const said = spoken(step);
+    const call = step.call && {
+      index: 0, id: id('call_'), type: 'function', function: { name: step.call.name, arguments: JSON.stringify(step.args) },
+    };
+    const message = { role: 'assistant', content: said ?? null, ...(call ? { tool_calls: [call] } : {}) };
+    const finish = call ? 'tool_calls' : 'stop';
+    const { input, output } = counts(step);
+    const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+    const base = { id: id('chatcmpl-'), created: Math.floor(Date.now() / 1000), model: body.model ?? 'scripted' };
+    if (!body.stream) {
+      return sendJson(response, { ...base, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: finish }], usage });
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream', connection: 'close' });
+    const send = (choices, more = {}) => {
+      response.write(`data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', choices, ...more })}\n\n`);
+    };
+    send([{ index: 0, delta: message, finish_reason: null }]);
+    send([{ index: 0, delta: {}, finish_reason: finish }]);
+    send([], { usage });
+    response.end('data: [DONE]\n\n');
+  },
+};
+
+const DIALECTS = [anthropic, responses, chat];

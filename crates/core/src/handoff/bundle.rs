@@ -115,10 +115,16 @@ impl<'a> Bundle<'a> {
             Some(format) if OLD_FORMATS.contains(&format) => true,
             Some(format) => {
                 let format = shown(format);
-                return Err(Refusal::new(Kind::UnsupportedFormat, format!("the format {format} is not known; {FORMAT} is")));
+                return Err(Refusal::new(
+                    Kind::UnsupportedFormat,
+                    format!("the format {format} is not known; {FORMAT} is"),
+                ));
             }
             None => {
-                return Err(Refusal::new(Kind::UnsupportedFormat, format!("the document names no format; {FORMAT} is known")));
+                return Err(Refusal::new(
+                    Kind::UnsupportedFormat,
+                    format!("the document names no format; {FORMAT} is known"),
+                ));
             }
         };
         let mut source = object(top.source, "source")?;
@@ -313,8 +319,9 @@ pub fn is_digest(text: &str) -> bool {
 pub fn item(text: &str, at: u64) -> Result<Item, Refusal> {
     let refuse = |kind, told: String| Refusal::new(kind, format!("item {at}: {told}"));
     let content = |told: &str| refuse(Kind::UnsupportedContent, told.to_owned());
-    let value: Value = serde_json::from_str(text)
-        .map_err(|_| refuse(Kind::InvalidJson, "it is nested too deep or holds a number that is too large".to_owned()))?;
+    let value: Value = serde_json::from_str(text).map_err(|_| {
+        refuse(Kind::InvalidJson, "it is nested too deep or holds a number that is too large".to_owned())
+    })?;
     let Value::Object(mut map) = value else { return Err(content("it is not an object")) };
     let kind = match map.remove("type") {
         Some(Value::String(kind)) => kind,

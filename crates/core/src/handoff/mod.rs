@@ -13,6 +13,7 @@ pub mod count;
 pub mod document;
 pub mod export;
 pub mod json;
+pub mod native;
 pub mod reader;
 pub mod redact;
 pub mod refusal;

@@ -172,7 +172,8 @@ fn refuse(kind: Kind, at: u64, told: &str) -> Refusal {
 
 /// An id as a message shows it.
 pub fn shown(id: &str) -> String {
-    let mut shown: String = id.chars().take(MAX_ID_CHARS).map(|char| if char.is_control() { '?' } else { char }).collect();
+    let mut shown: String =
+        id.chars().take(MAX_ID_CHARS).map(|char| if char.is_control() { '?' } else { char }).collect();
     if shown.len() < id.len() && id.chars().count() > MAX_ID_CHARS {
         shown.push('…');
     }
@@ -248,7 +249,8 @@ fn output_blocks(output: &Value, at: u64) -> Result<(), Refusal> {
                 return Err(refuse(Kind::InvalidImage, at, "an image of a result lacks its media type or payload"));
             }
             _ => {
-                let told = "an image of a result is only named by an address or a file, so it has no bytes that could travel";
+                let told =
+                    "an image of a result is only named by an address or a file, so it has no bytes that could travel";
                 return Err(refuse(Kind::UnavailableImage, at, told));
             }
         }

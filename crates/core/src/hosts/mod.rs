@@ -1,9 +1,11 @@
 //! The hosts: one folder each, data plus pure functions. No other module names a host.
 //!
 //! Beside the folders lies what hosts have in common: `json` and `lenient` (reading their JSON), `plumbing` (their
-//! own text among people's), `exchange` (where a transcript reading begins and where the answer goes).
+//! own text among people's), `exchange` (where a transcript reading begins and where the answer goes); for handoffs
+//! `sessions` (who can be read), `view` and `blocks` (records and messages), `messages` (what shims send).
 
 pub mod antigravity;
+mod blocks;
 pub mod claude_code;
 pub mod codex;
 pub mod cursor;
@@ -12,11 +14,13 @@ mod exchange;
 mod json;
 pub mod kimi;
 mod lenient;
+mod messages;
 pub mod openclaw;
 pub mod opencode;
 pub mod pi;
 mod plumbing;
 pub mod sessions;
+mod view;
 
 use crate::host::HostSpec;
 

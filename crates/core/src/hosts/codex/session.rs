@@ -91,6 +91,16 @@ struct HistoryItem {
     action: Option<Box<RawValue>>,
     output: Option<Value>,
     tools: Option<Box<RawValue>>,
+    /// What sessions that were written for Codex say beside an output: see [`crate::handoff::native::MARK`].
+    mem0_handoff: Option<Mark>,
+}
+
+/// An error, which Codex has no mark for, and an output of another shape than its own.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct Mark {
+    is_error: bool,
+    output: Option<Value>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -118,7 +128,8 @@ impl SessionReader for Session {
         let payload = line.payload.0.unwrap_or_default();
         match line.kind.text() {
             "session_meta" => {
-                self.meta.get_or_insert_with(|| (payload.id.filled().or(payload.session_id.filled()), payload.cwd.filled()));
+                self.meta
+                    .get_or_insert_with(|| (payload.id.filled().or(payload.session_id.filled()), payload.cwd.filled()));
             }
             "response_item" => self.history.push(record.at),
             "compacted" => {
@@ -136,10 +147,16 @@ impl SessionReader for Session {
             "event_msg" if payload.kind.text() == "thread_rolled_back" => {
                 return Err(Refusal::new(
                     Kind::NeedsNativeExport,
-                    format!("line {at}: a rollback took turns back, and the log does not say what the model still sees"),
+                    format!(
+                        "line {at}: a rollback took turns back, and the log does not say what the model still sees"
+                    ),
                 ));
             }
-            "event_msg" | "turn_context" | "world_state" | "token_usage_record" | "security_risk_score"
+            "event_msg"
+            | "turn_context"
+            | "world_state"
+            | "token_usage_record"
+            | "security_risk_score"
             | "inter_agent_communication_metadata" => {}
             other => {
                 let other = shown(other);
@@ -232,7 +249,8 @@ impl Reading {
             "function_call_output" | "custom_tool_call_output" => {
                 let id = item.call_id.ok_or_else(|| refuse(Kind::UnmatchedToolResult, "a result names no call"))?;
                 let (output, is_error) = output(item.output.unwrap_or_default(), line)?;
-                sink(content::result(id, output, is_error))
+                let mark = item.mem0_handoff.unwrap_or_default();
+                sink(content::result(id, mark.output.unwrap_or(output), is_error || mark.is_error))
             }
             "web_search_call" => {
                 self.warnings.add("hosted_tool_summarised");
@@ -285,7 +303,8 @@ impl Reading {
                 ("input_text" | "output_text" | "text", Some(text), _) => said.text(text),
                 ("input_image", _, Some(Value::String(url))) => said.image(url),
                 ("input_image", ..) => {
-                    let told = format!("line {line}: an image is not in the file, so it has no bytes that could travel");
+                    let told =
+                        format!("line {line}: an image is not in the file, so it has no bytes that could travel");
                     return Err(Refusal::new(Kind::UnavailableImage, told));
                 }
                 (kind, ..) => return Err(unsupported(&format!("parts of type {} cannot be carried", shown(kind)))),
@@ -301,7 +320,8 @@ fn output(output: Value, line: u64) -> Result<(Value, bool), Refusal> {
     match output {
         Value::String(_) => Ok((output, false)),
         Value::Array(blocks) => {
-            let blocks = blocks.iter().map(|block| self::block(block, line)).collect::<Result<Vec<Value>, Refusal>>()?;
+            let blocks =
+                blocks.iter().map(|block| self::block(block, line)).collect::<Result<Vec<Value>, Refusal>>()?;
             Ok((Value::Array(blocks), false))
         }
         Value::Object(mut object) => match (object.remove("content"), object.get("success")) {

@@ -1,3 +1,4 @@
 //! Kimi Code.
 
+pub(super) mod resume;
 pub(super) mod session;

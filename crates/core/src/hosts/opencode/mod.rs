@@ -1,3 +1,4 @@
 //! OpenCode.
 
+pub(super) mod resume;
 pub(super) mod session;

@@ -1,3 +1,4 @@
 //! Pi.
 
+pub(super) mod resume;
 pub(super) mod session;

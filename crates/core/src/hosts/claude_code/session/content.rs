@@ -209,12 +209,7 @@ impl Reading {
         Ok(())
     }
 
-    fn attachment(
-        &mut self,
-        attachment: &Attachment,
-        at: &Where<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Refusal> {
+    fn attachment(&mut self, attachment: &Attachment, at: &Where<'_>, sink: &mut Sink<'_>) -> Result<(), Refusal> {
         let mut said = Runs::new(Role::User);
         match attachment.kind.text() {
             kind @ ("file" | "image") => {

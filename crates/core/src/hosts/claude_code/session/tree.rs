@@ -152,7 +152,11 @@ impl Tree {
                 let (uuid, parent) = (self.uuid(at), self.text(self.nodes[at as usize].parent));
                 Refusal::new(
                     RefusalKind::MissingParent,
-                    format!("the record {} follows the record {}, which is not in the file", shown(&uuid), shown(&parent)),
+                    format!(
+                        "the record {} follows the record {}, which is not in the file",
+                        shown(&uuid),
+                        shown(&parent)
+                    ),
                 )
             })?;
         }
