@@ -7,11 +7,16 @@
 //! by item, and so does a document that another program wrote ([`bundle`]).
 
 pub mod bundle;
+pub mod command;
 pub mod content;
 pub mod count;
 pub mod document;
+pub mod export;
 pub mod json;
 pub mod native;
 pub mod reader;
+pub mod redact;
 pub mod refusal;
+pub mod resume;
 pub mod validate;
+pub mod zstd;

@@ -92,3 +92,11 @@ pub fn native(id: &str) -> Option<&'static Native> {
 pub fn find(id: &str) -> Option<&'static Sessions> {
     ALL.iter().find(|sessions| sessions.id == id)
 }
+
+impl DefaultTitle {
+    /// The title of the session with this id.
+    pub fn of(&self, session_id: &str) -> String {
+        let head: String = session_id.chars().take(self.id_chars).collect();
+        format!("{} {head}", self.words)
+    }
+}
