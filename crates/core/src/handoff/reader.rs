@@ -25,6 +25,9 @@ pub struct Record<'a> {
 
 /// What lies around a transcript. Implemented by who has the files.
 pub trait Surroundings {
+    /// The transcript's canonical path, or `<host>:<session id>` where there is no file.
+    fn path(&self) -> &str;
+
     /// Reads a record again.
     ///
     /// # Errors

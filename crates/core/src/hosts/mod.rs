@@ -2,9 +2,11 @@
 //!
 //! Beside the folders lies what hosts have in common: `json` and `lenient` (reading their JSON), `plumbing` (their
 //! own text among people's), `exchange` (where a transcript reading begins and where the answer goes), `shim` (the
-//! protocol of the packages in JavaScript).
+//! protocol of the packages in JavaScript); for handoffs `sessions` (who can be read), `view` and `blocks` (records and
+//! messages), `messages` (what shims send).
 
 pub mod antigravity;
+mod blocks;
 pub mod claude_code;
 pub mod codex;
 pub mod cursor;
@@ -13,6 +15,7 @@ mod exchange;
 mod json;
 pub mod kimi;
 mod lenient;
+mod messages;
 pub mod openclaw;
 pub mod opencode;
 pub mod pi;
@@ -20,6 +23,7 @@ mod plumbing;
 pub mod sessions;
 mod shim;
 mod tools;
+mod view;
 
 use crate::host::HostSpec;
 

@@ -2,6 +2,7 @@
 //!
 //! [`SPEC`] is the host as data; `wire` mirrors its JSON, `transcript` reads its transcripts.
 
+pub(super) mod resume;
 pub(super) mod session;
 mod transcript;
 mod wire;

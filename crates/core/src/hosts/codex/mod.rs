@@ -3,6 +3,7 @@
 //! [`SPEC`] is the host as data; `wire` mirrors its JSON, `transcript` reads its rollouts, `outcome` how commands ended.
 
 mod outcome;
+pub(super) mod resume;
 pub(super) mod session;
 mod transcript;
 mod wire;

@@ -3,6 +3,7 @@
 //! [`SPEC`] is the host as data; `wire` mirrors its JSON, `transcript` reads its `wire.jsonl`. What a hook prints is put
 //! before the model as it is, an empty object too: nothing to say is nothing printed.
 
+pub(super) mod resume;
 pub(super) mod session;
 mod wire;
 

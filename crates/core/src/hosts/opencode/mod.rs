@@ -1,5 +1,6 @@
 //! OpenCode: a package in JavaScript that translates the host's events into the protocol of [`super::shim`].
 
+pub(super) mod resume;
 pub(super) mod session;
 
 use crate::event::Event;
