@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 pub(crate) mod eval_engine;
 pub(crate) mod forget;
 pub(crate) mod generate;
+pub(crate) mod handoff;
 pub(crate) mod install;
 pub(crate) mod manual;
 pub(crate) mod mcp;
