@@ -120,6 +120,8 @@ enum Command {
     },
     /// Delete what is stored about this repository.
     Forget(ForgetArgs),
+    /// Save this session for another agent, and go on with one.
+    Handoff(commands::handoff::HandoffArgs),
     /// Wire hosts on this machine to mem0-code.
     Install(InstallArgs),
     /// Undo `install`; memories stay.
@@ -440,6 +442,7 @@ fn answer(command: Command, setup: &dyn Fn(Option<String>) -> Setup) -> CommandR
         Command::Pause { json } => commands::pause::run(&setup(None), true, json),
         Command::Resume { json } => commands::pause::run(&setup(None), false, json),
         Command::Forget(arguments) => commands::forget::run(&setup(None), &arguments),
+        Command::Handoff(arguments) => commands::handoff::run(&setup(None), arguments),
         Command::Install(arguments) => commands::install::install(&setup(None), &arguments),
         Command::Uninstall(arguments) => commands::install::uninstall(&setup(None), &arguments),
         Command::Config { action } => commands::config::run(&setup(None), &action),

@@ -13,6 +13,7 @@ mod deliver;
 mod env;
 mod fsx;
 mod git;
+mod handoff;
 mod hook;
 mod install;
 mod log;

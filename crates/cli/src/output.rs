@@ -41,8 +41,51 @@ pub(crate) fn error_line(text: impl std::fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{}", harmless(&text.to_string()));
 }
 
+/// Shows where a long task is, on a terminal only; an empty text takes it away.
+pub(crate) fn progress(text: &str) {
+    let mut stderr = io::stderr().lock();
+    if io::IsTerminal::is_terminal(&stderr) {
+        let _ = write!(stderr, "\r\u{1b}[K{}", harmless(text)).and_then(|()| stderr.flush());
+    }
+}
+
+/// Writes JSON of any size to stdout, escaped as [`json`] does.
+#[derive(Default)]
+pub(crate) struct JsonWriter {
+    /// Bytes whose last character may be incomplete.
+    pending: Vec<u8>,
+}
+
+impl JsonWriter {
+    fn pass_on(&mut self, is_end: bool) {
+        let n_bytes = match std::str::from_utf8(&self.pending) {
+            Ok(text) => text.len(),
+            Err(_) if is_end => self.pending.len(),
+            Err(error) => error.valid_up_to(),
+        };
+        let rest = self.pending.split_off(n_bytes);
+        print_bytes(escaped_json(&String::from_utf8_lossy(&self.pending)).as_bytes());
+        self.pending = rest;
+    }
+}
+
+impl Write for JsonWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        if self.pending.len() > 64 << 10 {
+            self.pass_on(false);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pass_on(true);
+        Ok(())
+    }
+}
+
 /// Takes out what would make a terminal do something or show text in another order: memories hold what anybody said.
-fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|char| if is_harmful(char) { char::REPLACEMENT_CHARACTER } else { char }).collect()
 }
 

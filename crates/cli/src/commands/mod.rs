@@ -8,6 +8,7 @@ pub(crate) mod eval_engine;
 pub(crate) mod event;
 pub(crate) mod forget;
 pub(crate) mod generate;
+pub(crate) mod handoff;
 pub(crate) mod install;
 pub(crate) mod manual;
 pub(crate) mod mcp;

@@ -1,0 +1,283 @@
+//! What resources there are.
+//!
+//! Every file is validated fully. What was found of a file is remembered beside the store (`handoffs.index` in our home) under
+//! its name, size, times and inode, so that a file that did not change is not read again; without the index, or for a file that changed in any of these,
+//! it is read. Files are read by several threads.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use jiff::Timestamp;
+use mem0_code_core::digest;
+use mem0_code_core::handoff::document::{Item, Part};
+use mem0_code_core::handoff::refusal::{Kind, Refusal};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::draft::{self, Input, Wanted};
+use super::project;
+use super::spool::io_error;
+use crate::env::Env;
+use crate::fsx;
+use crate::setup::Setup;
+
+/// From so many files read anew on, what was found is remembered.
+const REMEMBER_FROM: usize = 64;
+
+/// A resource, as lists show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) resource: String,
+    pub(crate) title: String,
+    pub(crate) source_host: String,
+    pub(crate) session_id: String,
+    pub(crate) project_cwd: String,
+    pub(crate) saved_at: String,
+    pub(crate) items: u64,
+    pub(crate) approximate_tokens: u64,
+}
+
+/// A file that is no resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Unreadable {
+    pub(crate) path: String,
+    pub(crate) kind: String,
+    pub(crate) message: String,
+}
+
+/// What a store holds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Listing {
+    /// Newest first.
+    pub(crate) rows: Vec<Row>,
+    pub(crate) unreadable: Vec<Unreadable>,
+}
+
+/// What of a file changes when its content does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct State(u64, i64, i64, u64);
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Found {
+    Row(Row),
+    Bad(Unreadable),
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Index(HashMap<String, (State, Found)>);
+
+/// Lists a store; with `project`, only what belongs to it.
+///
+/// # Errors
+/// `io_error` when the folder cannot be read.
+pub(crate) fn list(setup: &Setup, folder: &Path, project: Option<&Path>) -> Result<Listing, Refusal> {
+    let index_path = index_path(setup, folder);
+    let index = read_index(&index_path);
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Listing::default()),
+        Err(error) => return Err(io_error(&format!("reading {}", folder.display()), &error)),
+    };
+    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut found: Vec<(String, State, Option<Found>)> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') || !name.ends_with(".json") {
+                return None;
+            }
+            let state = state(&real.join(&name))?;
+            let known = index.0.get(&name).filter(|(known, _)| *known == state).map(|(_, found)| found.clone());
+            Some((name, state, known))
+        })
+        .collect();
+    let n_new = read_new(&mut found, &real, &setup.env);
+    if n_new >= REMEMBER_FROM || (n_new > 0 && !index.0.is_empty()) {
+        remember(&index_path, &found);
+    }
+    let mut listing = Listing::default();
+    let mut projects: HashMap<String, Option<PathBuf>> = HashMap::new();
+    for (_, _, found) in found {
+        match found {
+            Some(Found::Row(row)) => {
+                let belongs = project.is_none_or(|project| {
+                    Path::new(&row.project_cwd) == project
+                        || projects
+                            .entry(row.project_cwd.clone())
+                            .or_insert_with(|| {
+                                let folder = Path::new(&row.project_cwd);
+                                folder.is_absolute().then(|| project::of(folder, &setup.env).ok()).flatten()
+                            })
+                            .as_deref()
+                            == Some(project)
+                });
+                if belongs {
+                    listing.rows.push(row);
+                }
+            }
+            Some(Found::Bad(bad)) => listing.unreadable.push(bad),
+            None => {}
+        }
+    }
+    listing.rows.sort_by_cached_key(|row| {
+        let saved: Option<Timestamp> = row.saved_at.parse().ok();
+        (std::cmp::Reverse(saved), row.resource.clone())
+    });
+    listing.unreadable.sort_by(|left, right| left.path.cmp(&right.path));
+    Ok(listing)
+}
+
+/// Validates the files that are not known, on several threads; returns how many there were.
+fn read_new(found: &mut [(String, State, Option<Found>)], folder: &Path, env: &Env) -> usize {
+    let mut new: Vec<&mut (String, State, Option<Found>)> = found.iter_mut().filter(|file| file.2.is_none()).collect();
+    let n_new = new.len();
+    let n_threads = thread::available_parallelism().map_or(1, usize::from).min(8).min(n_new.div_ceil(32)).max(1);
+    let share = n_new.div_ceil(n_threads).max(1);
+    let done = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for files in new.chunks_mut(share) {
+            let done = &done;
+            scope.spawn(move || {
+                for file in files {
+                    file.2 = Some(look(&folder.join(&file.0), env));
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    n_new
+}
+
+/// Reads and validates a file.
+fn look(path: &Path, env: &Env) -> Found {
+    let resource = path.to_string_lossy().into_owned();
+    match draft::read(Input::Bundle(path.to_owned()), &Wanted::default(), env) {
+        Ok(draft) => Found::Row(Row {
+            saved_at: draft.saved_at.filter(|at| at.parse::<Timestamp>().is_ok()).unwrap_or_else(|| file_time(path)),
+            title: draft.source.title,
+            source_host: draft.source.host,
+            session_id: draft.source.session_id,
+            project_cwd: draft.source.project_cwd.unwrap_or(draft.source.cwd),
+            items: draft.counts.responses_items,
+            approximate_tokens: draft.counts.approximate_tokens,
+            resource,
+        }),
+        Err(refusal) => {
+            Found::Bad(Unreadable { path: resource, kind: refusal.kind.name().to_owned(), message: refusal.message })
+        }
+    }
+}
+
+fn file_time(path: &Path) -> String {
+    let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    modified.and_then(|time| Timestamp::try_from(time).ok()).unwrap_or_default().to_string()
+}
+
+fn state(path: &Path) -> Option<State> {
+    let metadata = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let nanos = |seconds: i64, nanos: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos);
+        Some(State(
+            metadata.len(),
+            nanos(metadata.mtime(), metadata.mtime_nsec()),
+            nanos(metadata.ctime(), metadata.ctime_nsec()),
+            metadata.ino(),
+        ))
+    }
+    #[cfg(not(unix))]
+    {
+        let modified = metadata.modified().ok().and_then(|time| Timestamp::try_from(time).ok())?;
+        Some(State(metadata.len(), i64::try_from(modified.as_nanosecond()).ok()?, 0, 0))
+    }
+}
+
+fn index_path(setup: &Setup, folder: &Path) -> PathBuf {
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    setup.mem0.join(format!("handoffs-{}.index", digest::hex(&[env!("CARGO_PKG_VERSION"), &folder.to_string_lossy()], 12)))
+}
+
+fn read_index(path: &Path) -> Index {
+    fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+/// Keeps what was found. A convenience: without it files are read again.
+fn remember(path: &Path, found: &[(String, State, Option<Found>)]) {
+    let files = found.iter().filter_map(|(name, state, found)| Some((name.clone(), (*state, found.clone()?)))).collect();
+    if let Ok(bytes) = serde_json::to_vec(&Index(files)) {
+        let _ = fsx::write_atomic(path, &bytes, fsx::Mode::Private);
+    }
+}
+
+/// Keeps those resources in which every word stands: in the title, project, host or text. Returns a line of text for each where the first one stands.
+///
+/// # Errors
+/// None of its own; files that went away meanwhile are left out.
+pub(crate) fn search(rows: Vec<Row>, query: &str, env: &Env) -> Vec<(Row, String)> {
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let mut hits = Vec::new();
+    for row in rows {
+        let mut left = words.clone();
+        let mut line = String::new();
+        strike(&mut left, &mut line, &[&row.title, &row.project_cwd, &row.source_host, &row.session_id].map(String::as_str).join("\n"));
+        if left.is_empty() {
+            line.clone_from(&row.title);
+        } else if let Ok(mut draft) = draft::read(Input::Bundle((&row.resource).into()), &Wanted::default(), env) {
+            line.clear();
+            let _ = draft.items(&mut |item| {
+                texts(&item, &mut |text| strike(&mut left, &mut line, text));
+                if left.is_empty() { Err(Refusal::new(Kind::Io, "found")) } else { Ok(()) }
+            });
+        }
+        if left.is_empty() {
+            hits.push((row, line));
+        }
+    }
+    hits
+}
+
+/// Strikes the words that stand in a text; keeps the line of the first.
+fn strike(words: &mut Vec<String>, line: &mut String, text: &str) {
+    if words.is_empty() {
+        return;
+    }
+    let lower = text.to_lowercase();
+    words.retain(|word| {
+        if !lower.contains(word.as_str()) {
+            return true;
+        }
+        if line.is_empty() {
+            let found = text.lines().find(|line| line.to_lowercase().contains(word.as_str())).unwrap_or_default();
+            *line = found.trim().chars().take(160).collect();
+        }
+        false
+    });
+}
+
+fn texts(item: &Item, take: &mut dyn FnMut(&str)) {
+    fn strings(value: &Value, take: &mut dyn FnMut(&str)) {
+        match value {
+            Value::String(text) => take(text),
+            Value::Array(values) => values.iter().for_each(|value| strings(value, take)),
+            Value::Object(map) if map.get("type").is_none_or(|kind| kind != "base64") => {
+                map.values().for_each(|value| strings(value, take));
+            }
+            _ => {}
+        }
+    }
+    match item {
+        Item::Message { content, .. } => content.iter().for_each(|part| match part {
+            Part::InputText { text } | Part::OutputText { text } => take(text),
+            Part::InputImage { .. } => {}
+        }),
+        Item::FunctionCall { name, arguments, .. } => {
+            take(name);
+            take(arguments);
+        }
+        Item::FunctionCallOutput { output, .. } => strings(output, take),
+    }
+}
