@@ -43,9 +43,11 @@ pub struct Weights {
     pub beginning: f32,
     /// Holds a passage quoted in the question, word for word.
     pub quote: f32,
-    /// Has the question's neighboring terms near each other. Of the best [`CHECKED`] memories only.
+    /// Has the question's neighboring terms near each other. Of the best [`CHECKED`] memories only, and not of
+    /// people's talk by name. Measured from 0.2 to 0.5: flat for commits, best at 0.45 for coding sessions.
     pub close: f32,
-    /// A term that writes two words of the question as one, against 1 for a term of the question.
+    /// A term that writes two words of the question as one, against 1 for a term of the question. As much as
+    /// a term of its own costs long chats 1 point of recall at 10; nothing costs agents' logs as much.
     pub compound: f32,
 }
 

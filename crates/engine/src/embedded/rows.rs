@@ -61,7 +61,7 @@ pub(crate) fn by_seq(db: &Connection, seq: i64) -> rusqlite::Result<Option<Store
 }
 
 /// Returns the first `most` characters of a row's text.
-pub(crate) fn text(db: &Connection, seq: i64, most: u32) -> rusqlite::Result<Option<String>> {
+pub(crate) fn beginning(db: &Connection, seq: i64, most: u32) -> rusqlite::Result<Option<String>> {
     db.prepare_cached("SELECT substr(text, 1, ?2) FROM memory WHERE seq = ?1")?
         .query_row((seq, most), |row| row.get(0))
         .optional()

@@ -142,8 +142,14 @@ fn lexical(view: &View, terms: &[(u64, f32)]) -> Lexical {
         idfs.push(rarity);
         let weight = asked * rarity;
         for (piece, tf) in &postings {
+            pieces[*piece as usize] += PIECE.normed(weight, f32::from(*tf), view.piece_norm(*piece));
+        }
+        // Two words written as one name a thing in a sentence; what a session is about has the words alone.
+        if *asked < 1.0 {
+            continue;
+        }
+        for (piece, tf) in &postings {
             let tf = f32::from(*tf);
-            pieces[*piece as usize] += PIECE.normed(weight, tf, view.piece_norm(*piece));
             let session = view.piece_session(*piece);
             let total = &mut in_session[session as usize];
             if *total == 0.0 {
