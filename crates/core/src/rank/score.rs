@@ -43,6 +43,12 @@ pub struct Weights {
     pub beginning: f32,
     /// Holds a passage quoted in the question, word for word.
     pub quote: f32,
+    /// Has the question's neighboring terms near each other. Of the best [`CHECKED`] memories only, and not of
+    /// people's talk by name. Measured from 0.2 to 0.5: flat for commits, best at 0.45 for coding sessions.
+    pub close: f32,
+    /// A term that writes two words of the question as one, against 1 for a term of the question. As much as
+    /// a term of its own costs long chats 1 point of recall at 10; nothing costs agents' logs as much.
+    pub compound: f32,
 }
 
 impl Default for Weights {
@@ -66,9 +72,14 @@ impl Default for Weights {
             recency: 0.01,
             beginning: 0.20,
             quote: 0.15,
+            close: 0.45,
+            compound: 0.50,
         }
     }
 }
+
+/// So many of the best memories are read once more for the nearness of the question's terms.
+pub const CHECKED: usize = 40;
 
 /// BM25's two constants.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -138,6 +149,8 @@ impl Weights {
             "recency" => &mut self.recency,
             "beginning" => &mut self.beginning,
             "quote" => &mut self.quote,
+            "close" => &mut self.close,
+            "compound" => &mut self.compound,
             _ => return false,
         };
         *weight = value;

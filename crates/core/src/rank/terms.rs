@@ -22,6 +22,9 @@ const STOP: &[&str] = &[
 /// The longest term kept, in bytes. What is longer is a payload, not a word.
 const MAX_TERM: usize = 96;
 
+/// Pairs of neighbors looked at for [`Tokenizer::compounds`]; what follows is pasted text.
+const MAX_COMPOUNDS: usize = 32;
+
 /// Turns text into index terms. Holds the stemmer and scratch buffers; make one, use it for many texts.
 pub struct Tokenizer {
     stemmer: Stemmer,
@@ -48,6 +51,31 @@ impl Tokenizer {
     pub fn query(&mut self, text: &str) -> Vec<String> {
         let mut out = Vec::new();
         self.walk(text, true, &mut |term| out.push(term.to_owned()));
+        out
+    }
+
+    /// The single words that two neighbors of a question may be written as: `byte offset` gives `byteoffset`
+    /// (also the whole of `byteOffset`), `byte-offset`, `byte_offset`, `byte/offset` and `byte.offset`.
+    pub fn compounds(&mut self, text: &str) -> Vec<String> {
+        let lower = text.to_lowercase();
+        let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let mut out = Vec::new();
+        for pair in words.windows(2).take(MAX_COMPOUNDS) {
+            let &[first, second] = pair else { continue };
+            let is_word = |word: &str| word.is_ascii() && !is_stop(word);
+            if !is_word(first) || !is_word(second) || first.len() + second.len() >= MAX_TERM {
+                continue;
+            }
+            let joined = format!("{first}{second}");
+            let stem = self.stemmer.stem(&joined).into_owned();
+            out.extend(["-", "_", "/", "."].map(|mark| format!("{first}{mark}{second}")));
+            if stem != joined {
+                out.push(stem);
+            }
+            out.push(joined);
+        }
+        out.sort_unstable();
+        out.dedup();
         out
     }
 
@@ -258,10 +286,25 @@ mod tests {
         assert_eq!(tokenizer.query("猫"), ["猫"]);
     }
 
+    #[test]
+    fn neighbors_may_be_written_as_one_word() {
+        let mut tokenizer = Tokenizer::default();
+        assert_eq!(
+            tokenizer.compounds("the byte offset"),
+            ["byte-offset", "byte.offset", "byte/offset", "byte_offset", "byteoffset"]
+        );
+        let mut terms = Vec::new();
+        tokenizer.each("byteOffset", |term| terms.push(term.to_owned()));
+        assert!(terms.contains(&"byteoffset".to_owned()));
+        assert!(tokenizer.compounds("the cache").is_empty());
+        assert!(tokenizer.compounds("").is_empty());
+    }
+
     proptest! {
         #[test]
         fn never_panics(text in "\\PC{0,80}") {
             Tokenizer::default().each(&text, |term| assert!(!term.is_empty()));
+            Tokenizer::default().compounds(&text);
         }
 
         #[test]

@@ -60,6 +60,13 @@ pub(crate) fn by_seq(db: &Connection, seq: i64) -> rusqlite::Result<Option<Store
     db.prepare_cached(&BY_SEQ)?.query_row([seq], stored).optional()
 }
 
+/// Returns the first `most` characters of a row's text.
+pub(crate) fn beginning(db: &Connection, seq: i64, most: u32) -> rusqlite::Result<Option<String>> {
+    db.prepare_cached("SELECT substr(text, 1, ?2) FROM memory WHERE seq = ?1")?
+        .query_row((seq, most), |row| row.get(0))
+        .optional()
+}
+
 /// Returns the row with this id.
 pub(crate) fn by_id(db: &Connection, id: &str) -> rusqlite::Result<Option<Stored>> {
     db.prepare_cached(&BY_ID)?.query_row([id], stored).optional()

@@ -27,18 +27,41 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Counts the terms of a question.
-    pub(crate) fn count(terms: &[String]) -> Vec<(u64, f32)> {
+    /// Counts the terms of a question; `compounds` that are none of them weigh `compound` each.
+    pub(crate) fn count(terms: &[String], compounds: &[String], compound: f32) -> Vec<(u64, f32)> {
         let mut counts: BTreeMap<u64, f32> = BTreeMap::new();
         for term in terms {
             *counts.entry(terms::hash(term)).or_default() += 1.0;
+        }
+        if compound > 0.0 {
+            for term in compounds {
+                counts.entry(terms::hash(term)).or_insert(compound);
+            }
         }
         counts.into_iter().collect()
     }
 }
 
+/// What a view is worth for a question.
+pub(crate) struct Scores {
+    /// The score of every memory.
+    pub(crate) docs: Vec<f32>,
+    /// BM25 of every memory, 1 at the best.
+    pub(crate) lexical: Vec<f32>,
+    /// The inverse frequency of each term of the question, in its order.
+    idfs: Vec<f32>,
+}
+
+impl Scores {
+    /// The inverse frequency of a term of the question.
+    pub(crate) fn idf(&self, question: &Question, hash: u64) -> f32 {
+        let at = question.terms.binary_search_by_key(&hash, |(hash, _)| *hash).ok();
+        at.and_then(|at| self.idfs.get(at)).copied().unwrap_or(0.0)
+    }
+}
+
 /// Returns the score of every memory of a view.
-pub(crate) fn scores(view: &View, question: &Question, weights: &Weights) -> Vec<f32> {
+pub(crate) fn scores(view: &View, question: &Question, weights: &Weights) -> Scores {
     let lexical = lexical(view, &question.terms);
     let mut cosines = cosines(view, &Probe::new(&question.vector));
     scale_to_best(&mut cosines);
@@ -64,7 +87,7 @@ pub(crate) fn scores(view: &View, question: &Question, weights: &Weights) -> Vec
             *score += question.hints.get(seq).copied().unwrap_or(0.0);
         }
     }
-    out
+    Scores { docs: out, lexical: lexical.docs, idfs: lexical.idfs }
 }
 
 /// A tie-break by age, and how near the memory lies to the time the question names. Times ahead of the
@@ -102,6 +125,8 @@ struct Lexical {
     docs: Vec<f32>,
     /// BM25 of each session, 1 at the best.
     sessions: Vec<f32>,
+    /// The inverse frequency of each term.
+    idfs: Vec<f32>,
 }
 
 fn lexical(view: &View, terms: &[(u64, f32)]) -> Lexical {
@@ -110,15 +135,21 @@ fn lexical(view: &View, terms: &[(u64, f32)]) -> Lexical {
     let mut in_session = vec![0_f32; view.n_sessions()];
     let mut touched: Vec<u32> = Vec::new();
     let mut postings = Vec::new();
+    let mut idfs = Vec::with_capacity(terms.len());
     for (hash, asked) in terms {
         view.postings(*hash, &mut postings);
-        if postings.is_empty() {
+        let rarity = idf(postings.len(), view.n_pieces());
+        idfs.push(rarity);
+        let weight = asked * rarity;
+        for (piece, tf) in &postings {
+            pieces[*piece as usize] += PIECE.normed(weight, f32::from(*tf), view.piece_norm(*piece));
+        }
+        // Two words written as one name a thing in a sentence; what a session is about has the words alone.
+        if *asked < 1.0 {
             continue;
         }
-        let weight = asked * idf(postings.len(), view.n_pieces());
         for (piece, tf) in &postings {
             let tf = f32::from(*tf);
-            pieces[*piece as usize] += PIECE.normed(weight, tf, view.piece_norm(*piece));
             let session = view.piece_session(*piece);
             let total = &mut in_session[session as usize];
             if *total == 0.0 {
@@ -139,7 +170,7 @@ fn lexical(view: &View, terms: &[(u64, f32)]) -> Lexical {
     }
     scale_to_best(&mut docs);
     scale_to_best(&mut sessions);
-    Lexical { docs, sessions }
+    Lexical { docs, sessions, idfs }
 }
 
 /// The cosine of every memory's nearest piece; negative ones are 0.

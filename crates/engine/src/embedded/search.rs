@@ -6,10 +6,12 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use mem0_code_core::filter::Filter;
 use mem0_code_core::memory::Memory;
+use mem0_code_core::rank::closeness::Closeness;
 use mem0_code_core::rank::cues::{self, Flags};
 use mem0_code_core::rank::embed;
 use mem0_code_core::rank::excerpt::excerpt;
 use mem0_code_core::rank::relevance::{self, Subject};
+use mem0_code_core::rank::score::CHECKED;
 use mem0_code_core::rank::terms::{self, Tokenizer};
 use mem0_code_core::rank::time;
 use rusqlite::Connection;
@@ -17,7 +19,7 @@ use serde_json::Value;
 
 use super::allowed::{Allowed, Bits};
 use super::doc::Doc;
-use super::score::{self, Question};
+use super::score::{self, Question, Scores};
 use super::segment::Segment;
 use super::simd::Probe;
 use super::view::View;
@@ -29,6 +31,9 @@ const MAX_QUERY: usize = 8_000;
 
 /// Verbatim turns are shown up to this many characters, around the match; `get` has the whole.
 const TURN_CHARS: usize = 600;
+
+/// So much of a memory is read for the nearness of the question's terms.
+const CHECKED_CHARS: u32 = 12_000;
 
 /// Cosine from which two memories say the same.
 const SAME: f32 = 0.95;
@@ -114,20 +119,53 @@ impl Embedded {
         let view = self.view(db, &request.filters, filter, query)?;
         let vector = self.indexer.embed(query);
         let zone = || request.now.to_zoned_datetime(TimeZone::system());
+        let compounds = self.indexer.tokenizer.compounds(query);
         let question = Question {
-            terms: Question::count(terms),
+            terms: Question::count(terms, &compounds, self.weights.compound),
             vector,
             cues: cues::cues_of(query),
             window: time::window(query, &zone()),
             hints: self.hints(db, &view, query, terms)?,
         };
-        let scores = score::scores(&view, &question, &self.weights);
+        let mut scores = score::scores(&view, &question, &self.weights);
+        self.add_closeness(db, terms, &view, &question, &mut scores)?;
+        let scores = scores.docs;
         let found = match request.purpose {
             Purpose::Search => self.shown(db, request, query, filter, &view, &scores),
             Purpose::Recall => self.recalled(db, request, query, filter, &view, &question, &scores),
         };
         snapshot.commit()?;
         found
+    }
+
+    /// Reads the best memories and adds what the nearness of the question's terms in them is worth.
+    fn add_closeness(
+        &mut self,
+        db: &Connection,
+        terms: &[String],
+        view: &View,
+        question: &Question,
+        scores: &mut Scores,
+    ) -> rusqlite::Result<()> {
+        let closeness = Closeness::new(terms, |hash| scores.idf(question, hash));
+        if closeness.is_empty() || self.weights.close == 0.0 {
+            return Ok(());
+        }
+        // People who talk by name: a question has the name beside what was done, an answer has it only as its
+        // speaker. There the signal is noise (measured: -0.5 points of nDCG).
+        let is_named_talk = |doc: usize| view.flags[doc].has(Flags::TALK) && view.speakers[doc] != 0;
+        for (doc, _) in score::best(view, &scores.docs, CHECKED, |_| true) {
+            let doc = doc as usize;
+            // What the person said to an agent is no such talk, even when the person has a name.
+            let is_asked = view.flags[doc].has(Flags::USER) || !is_named_talk(doc);
+            if is_asked
+                && scores.lexical[doc] > 0.0
+                && let Some(text) = rows::beginning(db, i64::from(view.seqs[doc]), CHECKED_CHARS)?
+            {
+                scores.docs[doc] += self.weights.close * closeness.of(&text, &mut self.indexer.tokenizer);
+            }
+        }
+        Ok(())
     }
 
     /// Everything that matches, best first, near duplicates folded.
