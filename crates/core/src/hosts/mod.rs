@@ -1,7 +1,8 @@
 //! The hosts: one folder each, data plus pure functions. No other module names a host.
 //!
 //! Beside the folders lies what hosts have in common: `json` and `lenient` (reading their JSON), `plumbing` (their
-//! own text among people's), `exchange` (where a transcript reading begins and where the answer goes).
+//! own text among people's), `tools` (their names for tools), `exchange` (where a transcript reading begins and where the
+//! answer goes), `ledger` (a transcript that is a plain list).
 
 pub mod antigravity;
 pub mod claude_code;
@@ -11,6 +12,7 @@ pub mod deepseek;
 mod exchange;
 mod json;
 pub mod kimi;
+mod ledger;
 mod lenient;
 pub mod openclaw;
 pub mod opencode;

@@ -4,6 +4,7 @@
 //! before the model as it is, an empty object too: nothing to say is nothing printed.
 
 pub(super) mod session;
+mod transcript;
 mod wire;
 
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ pub const SPEC: HostSpec = HostSpec {
     render,
     // The host has no limit of its own, and shows the text to the person as well.
     context_limit: ContextLimit::Utf16(10_000),
-    transcript: None,
+    transcript: Some(|_| Box::new(transcript::Wire::default())),
     outcomes_in_transcript: false,
     find_transcript: Some(find_transcript),
     project_variable: None,
