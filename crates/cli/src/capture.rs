@@ -2,15 +2,18 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use mem0_code_core::evidence;
-use mem0_code_core::host::HostSpec;
-use mem0_code_core::transcript::{Reader, Since, Slice};
+use mem0_code_core::host::{HostSpec, Places};
+use mem0_code_core::transcript::{Asked, Reader, Since, Slice};
 use mem0_code_engine::db::StoreError;
 use mem0_code_engine::evidence::{Evidence, NewEvent, Recorded, TranscriptState};
 
+use crate::env::Env;
 use crate::session::Session;
 
 /// Longest transcript line that is held, in bytes; longer ones (tool output, images) are skipped.
@@ -22,6 +25,24 @@ const MAX_ROUNDS: usize = 5;
 /// that of a session's end after 1.4 s.
 pub(crate) const MAX_BYTES_IN_HOOK: u64 = 64 * 1024 * 1024;
 
+/// How often to look again for what a host may write a moment after it called a hook, and the pause before each look.
+/// The longest such delay that was seen was 84 ms.
+const MAX_LOOKS: usize = 5;
+const LOOK_PAUSE: Duration = Duration::from_millis(25);
+
+/// What is known of a turn that ended.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Turn<'a> {
+    /// The host's record of the session.
+    pub(crate) transcript: Option<&'a Path>,
+    /// The final answer, where the host sent it.
+    pub(crate) text: Option<&'a str>,
+    /// Whether the session is over as well.
+    pub(crate) is_over: bool,
+    /// Most that may be read of the transcript: one that has more is left alone.
+    pub(crate) max_bytes: Option<u64>,
+}
+
 /// How far a transcript was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
@@ -32,26 +53,30 @@ pub(crate) enum Reading {
     TooLong,
 }
 
-/// Stores what a finished turn brought, if anything of it is new. With `max_bytes`, a transcript that has more to read
-/// is left alone.
+/// Stores what a finished turn brought, if anything of it is new.
 pub(crate) fn answer(
     host: &HostSpec,
     evidence: &mut Evidence,
     session: &Session,
-    transcript: Option<&Path>,
-    text: Option<&str>,
-    max_bytes: Option<u64>,
+    turn: &Turn<'_>,
     now: Timestamp,
 ) -> Result<Reading, StoreError> {
     let key = session.key();
-    if let (Some(make_reader), Some(path)) = (host.transcript, transcript) {
-        for _ in 0..MAX_ROUNDS {
+    let text = turn.text;
+    if let (Some(make_reader), Some(path)) = (host.transcript, turn.transcript) {
+        let mut n_looks = 0;
+        for _ in 0..MAX_ROUNDS + MAX_LOOKS {
             let state = evidence.transcript_state(key)?;
-            let (slice, offset) = match read(&|| make_reader(&session.id), path, &state, text, max_bytes) {
+            let (slice, offset) = match read(&|| make_reader(&session.id), path, &state, turn) {
                 Ok(Some(read)) => read,
                 Ok(None) => return Ok(Reading::TooLong),
                 Err(_) => break,
             };
+            if slice.is_open && n_looks < MAX_LOOKS {
+                n_looks += 1;
+                thread::sleep(LOOK_PAUSE);
+                continue;
+            }
             let Some(record) = evidence::read_answer(text, &slice, path, offset, state.last_text.as_deref()) else {
                 return Ok(Reading::Finished);
             };
@@ -69,14 +94,59 @@ pub(crate) fn answer(
     Ok(Reading::Finished)
 }
 
+/// Returns the last thing a person asked since the last answer that was stored, for hosts whose hooks do not tell it.
+pub(crate) fn asked(
+    host: &HostSpec,
+    evidence: &Evidence,
+    session: &Session,
+    path: &Path,
+) -> Result<Option<Asked>, StoreError> {
+    let Some(make_reader) = host.transcript else { return Ok(None) };
+    let state = evidence.transcript_state(session.key())?;
+    let turn = Turn { max_bytes: Some(MAX_BYTES_IN_HOOK), ..Turn::default() };
+    for n_looks in 0..=MAX_LOOKS {
+        if n_looks > 0 {
+            thread::sleep(LOOK_PAUSE);
+        }
+        // The file may not be there yet.
+        let read = read(&|| make_reader(&session.id), path, &state, &turn).ok();
+        match read {
+            Some(Some((Slice { asked: Some(asked), .. }, _))) => return Ok(Some(asked)),
+            Some(None) => return Ok(None),
+            Some(Some(_)) | None => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Finds a session's transcript where the host's payloads do not name it; of several the one last written.
+pub(crate) fn find(env: &Env, host: &HostSpec, session_id: &str) -> Option<PathBuf> {
+    let places = Places { variable: &|name| env.get(name), home: env.home.as_deref() };
+    let candidates = (host.find_transcript?)(&places, session_id);
+    let found = candidates.iter().flat_map(|place| files_at(place));
+    let written = |path: &PathBuf| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    found.max_by_key(written)
+}
+
+/// Returns the files at a place; one component of it may be `*`, for every folder there.
+fn files_at(place: &Path) -> Vec<PathBuf> {
+    let mut components = place.components();
+    let before: PathBuf = components.by_ref().take_while(|component| component.as_os_str() != "*").collect();
+    let after = components.as_path();
+    let candidates = match std::fs::read_dir(&before) {
+        Ok(folders) if before != place => folders.flatten().map(|folder| folder.path().join(after)).collect(),
+        _ => vec![place.to_owned()],
+    };
+    candidates.into_iter().filter(|path| path.is_file()).collect()
+}
+
 /// Reads what is new in a transcript and returns it with the offset after its last complete line; `None` when that is
-/// more than `max_bytes`.
+/// more than may be read.
 fn read(
     make_reader: &dyn Fn() -> Box<dyn Reader>,
     path: &Path,
     state: &TranscriptState,
-    text: Option<&str>,
-    max_bytes: Option<u64>,
+    turn: &Turn<'_>,
 ) -> io::Result<Option<(Slice, u64)>> {
     let size = std::fs::metadata(path)?.len();
     let is_same_file = state.path.as_deref() == Some(&*path.to_string_lossy());
@@ -85,9 +155,10 @@ fn read(
         leaf: state.leaf.clone(),
         resumed: start > 0,
         last_prompt: state.last_prompt.clone(),
-        answer: text.map(str::to_owned),
+        answer: turn.text.map(str::to_owned),
+        is_over: turn.is_over,
     };
-    let is_too_long = |n_bytes: u64| max_bytes.is_some_and(|max_bytes| n_bytes > max_bytes);
+    let is_too_long = |n_bytes: u64| turn.max_bytes.is_some_and(|max_bytes| n_bytes > max_bytes);
     if is_too_long(size - start) {
         return Ok(None);
     }

@@ -20,7 +20,7 @@ use mem0_code_engine::db::{Role, StoreError};
 use mem0_code_engine::evidence::{Evidence, NewEvent, Recorded, Run, Stopped};
 use serde_json::json;
 
-use crate::capture::{self, Reading};
+use crate::capture::{self, Reading, Turn};
 use crate::env::Env;
 use crate::session::Session;
 use crate::setup::{Globals, Setup};
@@ -32,6 +32,9 @@ const MAX_PAYLOAD_BYTES: u64 = 64 * 1024 * 1024;
 const PAYLOAD_TIMEOUT: Duration = Duration::from_secs(2);
 /// A write-ahead log of this size is worth a worker that trims it.
 const LARGE_WAL_BYTES: u64 = 1024 * 1024;
+
+/// Begins the names of variables that hold a plugin's options.
+const OPTION: &str = "PLUGIN_OPTION_";
 
 /// A hook's command line.
 #[derive(Debug, Clone, Default)]
@@ -68,46 +71,55 @@ pub(crate) fn arguments(arguments: &[OsString]) -> Option<Call> {
 /// Runs a hook.
 pub(crate) fn main(call: Call) -> ExitCode {
     let env = Env::read();
+    let host = hosts::find(&call.host);
+    // Some hosts take an answer that is missing for a refusal.
+    let silence = host.map(|host| (host.render)(&call.event, "")).unwrap_or_default();
     // Hooks fired by what our own worker runs would have it work for itself without end.
     if env.get(spawn::WORKER_MARK).is_some() {
+        output::print_bytes(&silence);
         return ExitCode::SUCCESS;
     }
     let setup = Setup::new(env, &call.globals);
-    exit_cleanly_on_panic(&setup);
+    exit_cleanly_on_panic(&setup, silence.clone());
     let complain = |error: &dyn Display| {
         log::append(&setup.data_folder, log::ERRORS, format!("hook {} {}: {error}", call.host, call.event));
     };
-    let Some(host) = hosts::find(&call.host) else {
+    let Some(host) = host else {
         complain(&"unknown host");
         return ExitCode::SUCCESS;
     };
-    let payload = match read_payload() {
-        Ok(payload) => payload,
-        Err(error) => {
-            complain(&error);
-            return ExitCode::SUCCESS;
-        }
-    };
-    match (host.normalize)(&call.event, &payload) {
-        Ok(Some(event)) => match act(&setup, host, &call.event, &event) {
-            Ok(printed) => output::print_bytes(&printed),
-            Err(error) => complain(&error),
-        },
-        Ok(None) => {}
-        Err(error) => {
-            complain(&error);
-            // The store is there from the first call on, so that a host that calls is told from one that does not.
-            let _ = Evidence::open(&setup.data_folder, Role::Hook);
-        }
-    }
+    let printed = answer_to(&setup, host, &call.event).unwrap_or_else(|error| {
+        complain(&error);
+        Vec::new()
+    });
+    output::print_bytes(if printed.is_empty() { &silence } else { &printed });
     ExitCode::SUCCESS
 }
 
+/// Takes in what the host says and returns what to print; nothing when there is nothing to say.
+fn answer_to(setup: &Setup, host: &HostSpec, native: &str) -> anyhow::Result<Vec<u8>> {
+    let payload = read_payload()?;
+    let mut event = match (host.normalize)(native, &payload) {
+        Ok(Some(event)) => event,
+        Ok(None) => return Ok(Vec::new()),
+        Err(error) => {
+            // The store is there from the first call on, so that a host that calls is told from one that does not.
+            let _ = Evidence::open(&setup.data_folder, Role::Hook);
+            return Err(error.into());
+        }
+    };
+    if event.transcript_path.is_none() && matches!(event.kind, EventKind::Answer { .. } | EventKind::SessionEnd) {
+        event.transcript_path = capture::find(&setup.env, host, &event.session_id);
+    }
+    Ok(act(setup, host, native, &event)?)
+}
+
 /// A panic is our bug, not the host's problem: it becomes a line in the log and a success.
-fn exit_cleanly_on_panic(setup: &Setup) {
+fn exit_cleanly_on_panic(setup: &Setup, silence: Vec<u8>) {
     let folder = setup.data_folder.clone();
     std::panic::set_hook(Box::new(move |panic| {
         log::append(&folder, log::ERRORS, format!("panic: {panic}"));
+        output::print_bytes(&silence);
         #[expect(
             clippy::exit,
             reason = "the release profile aborts on panic, which a host would report as a failed hook"
@@ -124,7 +136,8 @@ fn read_payload() -> io::Result<Vec<u8>> {
     let mut payload = Vec::with_capacity(8 * 1024);
     let mut chunk = vec![0; 64 * 1024];
     let mut stdin = stdin.lock();
-    while wait_readable()? {
+    // Some hosts keep the pipe open: a payload that is whole is not waited behind.
+    while wait_readable(Duration::ZERO)? || (!is_whole(&payload) && wait_readable(PAYLOAD_TIMEOUT)?) {
         let n_bytes = stdin.read(&mut chunk)?;
         if n_bytes == 0 || payload.len() as u64 > MAX_PAYLOAD_BYTES {
             break;
@@ -134,13 +147,18 @@ fn read_payload() -> io::Result<Vec<u8>> {
     Ok(payload)
 }
 
-/// Waits until stdin has something to say or ends; `false` when it says nothing for too long.
-fn wait_readable() -> io::Result<bool> {
+/// Tells whether a payload is a whole JSON object.
+fn is_whole(payload: &[u8]) -> bool {
+    payload.trim_ascii_end().ends_with(b"}") && serde_json::from_slice::<serde::de::IgnoredAny>(payload).is_ok()
+}
+
+/// Waits until stdin has something to say or ends; `false` when it says nothing for this long.
+fn wait_readable(timeout: Duration) -> io::Result<bool> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     let stdin = io::stdin();
     let mut polled = [PollFd::new(&stdin, PollFlags::IN)];
-    let timeout = Timespec { tv_sec: PAYLOAD_TIMEOUT.as_secs() as i64, tv_nsec: 0 };
+    let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
     match poll(&mut polled, Some(&timeout)) {
         Ok(n_ready) => Ok(n_ready > 0),
         Err(rustix::io::Errno::INTR) => Ok(true),
@@ -152,11 +170,12 @@ fn wait_readable() -> io::Result<bool> {
 fn act(setup: &Setup, host: &HostSpec, native: &str, event: &Event) -> Result<Vec<u8>, StoreError> {
     let is_start = matches!(event.kind, EventKind::SessionStart { .. });
     // Before anything is written: an untouched folder means a new installation.
-    let telemetry = is_start.then(|| setup.telemetry());
+    let telemetry = (is_start || event.kind == EventKind::ModelCall).then(|| setup.telemetry());
     pending::cache_plugin_key(setup, is_start);
     if let Some(telemetry) = telemetry {
         telemetry.install_markers();
-        if telemetry.has_work() {
+        // Where no hook tells of a start, the session's first event sends what waits.
+        if is_start && telemetry.has_work() {
             // It is sent at another start when it cannot be sent now.
             let _ = spawn::telemetry_sender(setup);
         }
@@ -196,7 +215,8 @@ fn act_with(
         }
         return Ok(Vec::new());
     }
-    let cwd = setup.env.cwd.join(event.cwd.as_deref().unwrap_or_else(|| "".as_ref()));
+    let named = || host.project_variable.and_then(|name| setup.env.get(name)).map(PathBuf::from);
+    let cwd = setup.env.cwd.join(event.cwd.clone().or_else(named).unwrap_or_default());
     let session = Session::resolve(setup, &evidence, &event.session_id, &cwd, now)?;
     if setup.settings.excludes(session.root(), setup.env.home.as_deref().and_then(std::path::Path::to_str)) {
         return Ok(Vec::new());
@@ -206,28 +226,8 @@ fn act_with(
     };
     match &event.kind {
         EventKind::SessionStart { source, model } => {
-            setup.link_data_folder();
-            let start = evidence::session_start(source, model.as_deref(), &session.branch(), &session.head_sha());
-            record(&evidence, &start)?;
-            let recovered = pending::recover(&setup.data_folder, spawn::is_manual(setup));
-            for packet in &recovered {
-                start_worker(setup, Some(packet));
-            }
-            if !recovered.is_empty() {
-                setup.count("handoff_recovered", Some(session.key()), json!({ "count": recovered.len() }));
-            }
-            let properties = json!({
-                "trigger": source,
-                "model": model,
-                "api_key_configured": setup.api_key.is_some(),
-                "is_git_repo": !session.key().identity.starts_with("local:"),
-            });
-            setup.count("session_start", Some(session.key()), properties);
-            let quiet = setup.settings.idle_flush.unwrap_or_default().max(pending::STALE);
-            let is_left_over = setup.settings.auto_flush && !evidence.abandoned(now - quiet)?.is_empty();
-            if is_left_over {
-                start_worker(setup, None);
-            }
+            begin(setup, &evidence, &session, source, model.as_deref(), now)?;
+            return Ok(host.hand_on_options.map(|print| print(&options(setup))).unwrap_or_default());
         }
         EventKind::Prompt { text } => {
             let Some(prompt) = evidence::prompt(text) else { return Ok(Vec::new()) };
@@ -244,7 +244,10 @@ fn act_with(
                 return Ok((host.render)(native, &context));
             }
         }
-        EventKind::ModelCall => {}
+        EventKind::ModelCall => {
+            let context = model_call(setup, host, &mut evidence, &session, event, now)?;
+            return Ok(context.map(|context| (host.render)(native, &context)).unwrap_or_default());
+        }
         EventKind::Tool(call) => {
             record(&evidence, &evidence::tool(event, call, session.root()))?;
         }
@@ -293,7 +296,8 @@ fn act_with(
             setup.count("subagent", Some(session.key()), properties);
         }
         EventKind::Answer { text } => {
-            if answer(setup, host, &mut evidence, &session, event, text.as_deref(), now)? == Reading::TooLong {
+            let turn = Turn { text: text.as_deref(), ..Turn::default() };
+            if answer(setup, host, &mut evidence, &session, event, turn, now)? == Reading::TooLong {
                 start_packet(setup, pending::write_unread(setup, &session, event, Reason::Idle));
             } else {
                 hand_off_or_idle(setup, &mut evidence, &session, event, now)?;
@@ -316,7 +320,8 @@ fn act_with(
             hand_off(setup, &mut evidence, &session, event, Reason::PreCompact, now)?;
         }
         EventKind::SessionEnd => {
-            let reading = answer(setup, host, &mut evidence, &session, event, None, now)?;
+            let turn = Turn { is_over: true, ..Turn::default() };
+            let reading = answer(setup, host, &mut evidence, &session, event, turn, now)?;
             pending::drop_idle(&setup.data_folder, &session);
             if reading == Reading::TooLong {
                 start_packet(setup, pending::write_unread(setup, &session, event, Reason::SessionEnd));
@@ -328,6 +333,76 @@ fn act_with(
     Ok(Vec::new())
 }
 
+/// Begins a session: records it, and takes up what earlier ones left behind.
+fn begin(
+    setup: &Setup,
+    evidence: &Evidence,
+    session: &Session,
+    source: &str,
+    model: Option<&str>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    setup.link_data_folder();
+    let start = evidence::session_start(source, model, &session.branch(), &session.head_sha());
+    evidence.record(&NewEvent { session: session.key(), kind: start.kind, payload: &start.payload, now })?;
+    let recovered = pending::recover(&setup.data_folder, spawn::is_manual(setup));
+    for packet in &recovered {
+        start_worker(setup, Some(packet));
+    }
+    if !recovered.is_empty() {
+        setup.count("handoff_recovered", Some(session.key()), json!({ "count": recovered.len() }));
+    }
+    let properties = json!({
+        "trigger": source,
+        "model": model,
+        "api_key_configured": setup.api_key.is_some(),
+        "is_git_repo": !session.key().identity.starts_with("local:"),
+    });
+    setup.count("session_start", Some(session.key()), properties);
+    let quiet = setup.settings.idle_flush.unwrap_or_default().max(pending::STALE);
+    if setup.settings.auto_flush && !evidence.abandoned(now - quiet)?.is_empty() {
+        start_worker(setup, None);
+    }
+    Ok(())
+}
+
+/// The plugin options the host gave this hook.
+fn options(setup: &Setup) -> Vec<(&str, &str)> {
+    let options = setup.env.variables().iter().filter(|(name, value)| name.starts_with(OPTION) && !value.is_empty());
+    options.map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// Before the model is called: records what was asked, if that is new, and returns what the turn was shown.
+fn model_call(
+    setup: &Setup,
+    host: &HostSpec,
+    evidence: &mut Evidence,
+    session: &Session,
+    event: &Event,
+    now: Timestamp,
+) -> Result<Option<String>, StoreError> {
+    if !evidence.has_event(session.key(), "session_start")? {
+        begin(setup, evidence, session, "startup", None, now)?;
+        if setup.telemetry().has_work() {
+            // It is sent at another start when it cannot be sent now.
+            let _ = spawn::telemetry_sender(setup);
+        }
+    }
+    let asked = match &event.transcript_path {
+        Some(path) => capture::asked(host, evidence, session, path)?,
+        None => None,
+    };
+    if let Some(prompt) = asked.as_ref().and_then(evidence::read_prompt) {
+        // Looking may have taken a moment, and what is shown from now on belongs to this prompt.
+        let now = Timestamp::now();
+        let new = NewEvent { session: session.key(), kind: prompt.kind, payload: &prompt.payload, now };
+        evidence.record_prompt(&new)?;
+        let text = prompt.payload["text"].as_str().unwrap_or_default();
+        recall::first_prompt(setup, host, evidence, session, text)?;
+    }
+    recall::shown_in_turn(setup, host, evidence, session)
+}
+
 /// Records an answer, unless that takes longer than a hook may and there will be a worker to do it.
 fn answer(
     setup: &Setup,
@@ -335,11 +410,12 @@ fn answer(
     evidence: &mut Evidence,
     session: &Session,
     event: &Event,
-    text: Option<&str>,
+    turn: Turn<'_>,
     now: Timestamp,
 ) -> Result<Reading, StoreError> {
     let max_bytes = (setup.settings.auto_flush && session.is_named()).then_some(capture::MAX_BYTES_IN_HOOK);
-    capture::answer(host, evidence, session, event.transcript_path.as_deref(), text, max_bytes, now)
+    let turn = Turn { transcript: event.transcript_path.as_deref(), max_bytes, ..turn };
+    capture::answer(host, evidence, session, &turn, now)
 }
 
 /// At the end of a turn: a periodic packet when one is due, else one that waits for silence.

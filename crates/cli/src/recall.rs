@@ -102,13 +102,25 @@ pub(crate) fn shown_before(
     evidence: &Evidence,
     session: &Session,
 ) -> Result<Option<String>, StoreError> {
-    let memories: Vec<Memory> = evidence
-        .shown(session.key())?
-        .into_iter()
-        .map(|shown| Memory { id: shown.id, memory: shown.text, ..Memory::default() })
-        .collect();
+    Ok(text_of(setup, host, evidence.shown(session.key())?))
+}
+
+/// Returns what the session was shown since its last prompt, for a host that forgets context within a turn: the same
+/// bytes each time.
+pub(crate) fn shown_in_turn(
+    setup: &Setup,
+    host: &HostSpec,
+    evidence: &Evidence,
+    session: &Session,
+) -> Result<Option<String>, StoreError> {
+    Ok(text_of(setup, host, evidence.shown_since_prompt(session.key())?))
+}
+
+fn text_of(setup: &Setup, host: &HostSpec, shown: Vec<ShownMemory>) -> Option<String> {
+    let memory = |shown: ShownMemory| Memory { id: shown.id, memory: shown.text, ..Memory::default() };
+    let memories: Vec<Memory> = shown.into_iter().map(memory).collect();
     let injection = context::injection(&memories, setup.settings.max_context_chars, host.context_limit);
-    Ok(injection.map(|injection| injection.text))
+    injection.map(|injection| injection.text)
 }
 
 fn search(setup: &Setup, session: &Session, query: &str) -> Result<Vec<Memory>, ApiError> {
@@ -132,5 +144,5 @@ fn search(setup: &Setup, session: &Session, query: &str) -> Result<Vec<Memory>, 
 }
 
 fn shown_memory(memory: &Memory) -> ShownMemory {
-    ShownMemory { id: memory.id.clone(), text: memory.memory.clone(), score: memory.score }
+    ShownMemory { id: memory.id.clone(), text: context::labelled(memory), score: memory.score }
 }

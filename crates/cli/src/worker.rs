@@ -11,6 +11,7 @@ use mem0_code_engine::db::{Role, StoreError};
 use mem0_code_engine::evidence::{Evidence, FILE_NAME};
 use serde_json::Value;
 
+use crate::capture::Turn;
 use crate::deliver::{self, Outcome};
 use crate::session::Session;
 use crate::setup::Setup;
@@ -130,7 +131,9 @@ fn deliver_packet(setup: &Setup, claimed: &Path, packet: &PacketFile) -> Result<
         && let Some(host) = setup.host.as_deref().and_then(hosts::find)
     {
         let transcript = text("transcript_path").map(std::path::PathBuf::from);
-        let _ = capture::answer(host, &mut evidence, &session, transcript.as_deref(), None, None, Timestamp::now())?;
+        let is_over = packet.reason == Reason::SessionEnd;
+        let turn = Turn { transcript: transcript.as_deref(), is_over, ..Turn::default() };
+        let _ = capture::answer(host, &mut evidence, &session, &turn, Timestamp::now())?;
     }
     deliver::deliver(setup, &mut evidence, &session, &packet.reason, text("task").as_deref(), Some(claimed))
 }

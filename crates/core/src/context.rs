@@ -71,6 +71,14 @@ pub fn injection(memories: &[Memory], budget_chars: usize, limit: ContextLimit) 
     Some(Shown { text: block(&whole.text), shown: whole.shown })
 }
 
+/// Returns a memory's text with its branch label, so that it can be shown again without its metadata.
+pub fn labelled(memory: &Memory) -> String {
+    match label(memory) {
+        Some(label) => [memory.memory.trim_end(), &label].concat(),
+        None => memory.memory.clone(),
+    }
+}
+
 /// Returns the text without the complete blocks of ours in it. A marker alone, as a question about it would quote
 /// it, stays.
 pub fn strip(text: &str) -> Cow<'_, str> {

@@ -108,6 +108,13 @@ pub const ALL: &[EnvVar] = &[
     ),
     var("CLAUDE_CONFIG_DIR", "Where Claude Code keeps its configuration", "`~/.claude`", "/srv/claude"),
     var("CODEX_HOME", "Where Codex keeps its configuration", "`~/.codex`", "/srv/codex"),
+    var("KIMI_CODE_HOME", "Where Kimi Code keeps its configuration and sessions", "`~/.kimi-code`", "/srv/kimi-code"),
+    var(
+        "CURSOR_PROJECT_DIR",
+        "Project of a Cursor hook whose payload names none, set by Cursor",
+        "the hook's folder",
+        "/home/ada/widgets",
+    ),
     // Recall.
     var("MEM0_CODE_TOP_K", "Results of a search, 1 to 20", "`3`", "5"),
     var("MEM0_CODE_MAX_CONTEXT_CHARS", "Most characters put into a prompt, 1000 to 10000", "`4000`", "2000"),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::context;
 use crate::event::{Agent, Event, ToolUse};
 use crate::redact;
-use crate::transcript::{CommandOutcome, Said, Slice};
+use crate::transcript::{Asked, CommandOutcome, Said, Slice};
 
 /// Longest command kept, in characters.
 pub const MAX_COMMAND_CHARS: usize = 2_000;
@@ -73,6 +73,13 @@ pub fn session_start(source: &str, model: Option<&str>, branch: &str, head_sha: 
 pub fn prompt(text: &str) -> Option<Record> {
     let text = spoken(text);
     (!text.trim().is_empty()).then(|| Record { kind: "user_prompt", payload: json!({ "text": text }) })
+}
+
+/// Returns what is kept of a prompt that was read from a transcript, or `None` when nothing of it is the person's.
+pub fn read_prompt(asked: &Asked) -> Option<Record> {
+    let mut record = prompt(&asked.text)?;
+    record.payload["transcript_row"] = asked.row.clone().into();
+    Some(record)
 }
 
 /// Returns what is kept of an answer the host sent without a transcript, or `None` when it is empty.

@@ -30,6 +30,8 @@ pub struct Since {
     pub last_prompt: Option<String>,
     /// The final answer the hook was given (`last_assistant_message`).
     pub answer: Option<String>,
+    /// Whether the session is over, so that a turn that has no end yet will not get one.
+    pub is_over: bool,
 }
 
 /// What a reading found.
@@ -48,6 +50,19 @@ pub struct Slice {
     pub needs_whole_file: bool,
     /// The session this one was forked from or belongs to as a sub-agent, where the transcript names it.
     pub parent: Option<String>,
+    /// The last thing a person asked, where hooks do not tell it.
+    pub asked: Option<Asked>,
+    /// The main agent's turn goes on: the stop was a sub-agent's, or the end is not written yet.
+    pub is_open: bool,
+}
+
+/// A prompt, as a transcript tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The row it stands in. Opaque to all but the reader that gave it.
+    pub row: String,
+    /// What was asked.
+    pub text: String,
 }
 
 /// One message of a transcript. Field names are those of the evidence payload (`transcript_messages`).

@@ -2,13 +2,26 @@
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests read fixtures")]
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use mem0_code_core::event::Event;
 use mem0_code_core::host::HostSpec;
 use mem0_code_core::hosts;
 use mem0_code_core::transcript::{Since, Slice};
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// Hosts with fixtures of their payloads.
+const HOSTS: &[&str] = &["claude-code", "cursor", "codex", "kimi", "antigravity"];
+/// Hosts of which real runs were recorded.
+const RECORDED: &[&str] = &["claude-code", "codex", "kimi"];
+/// Hosts whose transcripts are read, and how the names of the fixtures begin.
+const TRANSCRIPTS: &[(&str, &str)] = &[
+    ("claude-code", "transcript-"),
+    ("codex", "transcript-rollout-"),
+    ("kimi", "transcript-wire-"),
+    ("antigravity", "transcript-cli"),
+];
 
 const CONTEXT: &str = "Relevant memories: units are \"metres\" 🌊";
 
@@ -71,6 +84,12 @@ fn shown(slice: &Slice) -> String {
     }
     let Slice { leaf, unknown_lines, needs_whole_file, parent, .. } = slice;
     out.push_str(&format!("leaf {leaf:?}, unknown {unknown_lines}, whole {needs_whole_file}, parent {parent:?}"));
+    if let Some(asked) = &slice.asked {
+        out.push_str(&format!("\nasked {}: {}", asked.row, asked.text));
+    }
+    if slice.is_open {
+        out.push_str("\nopen");
+    }
     short(&out)
 }
 
@@ -79,14 +98,20 @@ fn prompts(slice: &Slice) -> Vec<String> {
     users.map(|message| message.content.chars().take(40).collect()).collect()
 }
 
+/// The event of a payload: as it says, or as its file is called.
+fn native_of(name: &str, payload: &[u8]) -> String {
+    let payload: Value = serde_json::from_slice(payload).unwrap();
+    let named = name.trim_end_matches(".json").split('-').nth(1).unwrap();
+    payload["hook_event_name"].as_str().unwrap_or(named).to_owned()
+}
+
 #[test]
 fn every_payload_becomes_what_it_means() {
-    for id in ["claude-code", "codex"] {
+    for id in HOSTS {
         let host = host(id);
         let mut out = String::new();
         for (name, payload) in files(id, "hook-") {
-            let native =
-                serde_json::from_slice::<Value>(&payload).unwrap()["hook_event_name"].as_str().unwrap().to_owned();
+            let native = native_of(&name, &payload);
             let event = normalized(host, &native, &payload);
             let rendered = String::from_utf8((host.render)(&native, CONTEXT)).unwrap();
             out.push_str(&format!("## {name}\n{event:#?}\n> {rendered}\n\n"));
@@ -97,7 +122,7 @@ fn every_payload_becomes_what_it_means() {
 
 #[test]
 fn what_real_runs_sent_becomes_what_it_means() {
-    for id in ["claude-code", "codex"] {
+    for id in RECORDED {
         let host = host(id);
         let mut out = String::new();
         for scenario in ["basic", "compacted", "continued", "interrupted", "subagent"] {
@@ -121,7 +146,7 @@ fn what_real_runs_sent_becomes_what_it_means() {
 
 #[test]
 fn every_transcript_is_read() {
-    for (id, start) in [("claude-code", "transcript-"), ("codex", "transcript-rollout-")] {
+    for (id, start) in TRANSCRIPTS {
         let host = host(id);
         let mut out = String::new();
         for (name, text) in files(id, start) {
@@ -196,9 +221,18 @@ fn reading_in_pieces_takes_everything_once() {
         ("codex", "transcript-rollout-0171.jsonl", (1..48).collect()),
         ("codex", "real/continued/transcript1.jsonl", (1..40).collect()),
         ("codex", "real/compacted/transcript1.jsonl", (1..34).collect()),
+        ("kimi", "transcript-wire-main.jsonl", (1..60).collect()),
+        ("kimi", "real/subagent/transcript1.jsonl", (1..60).collect()),
+        ("kimi", "real/continued/transcript1.jsonl", (1..80).collect()),
+        ("kimi", "real/interrupted/transcript1.jsonl", (1..40).collect()),
+        ("antigravity", "transcript-cli.jsonl", (1..18).collect()),
     ] {
         let host = host(id);
-        let text = std::fs::read(fixtures(id).join(file)).unwrap();
+        let mut text = std::fs::read(fixtures(id).join(file)).unwrap();
+        // What is taken back after it was read stays read.
+        if let Some(at) = text.windows(16).position(|bytes| bytes == br#""context.undo","#) {
+            text.truncate(text[..at].iter().rposition(|byte| *byte == b'\n').unwrap() + 1);
+        }
         let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
         let session = session_of(id, &text);
         let whole = bare(&read(host, &session, &text, &everything()));
@@ -211,6 +245,10 @@ fn reading_in_pieces_takes_everything_once() {
             let mut slice = read(host, &session, &lines[from..stop].concat(), &since);
             if slice.needs_whole_file {
                 slice = read(host, &session, &lines[..stop].concat(), &since);
+            }
+            // While a turn goes on nothing is stored, and the next reading begins where this one did.
+            if slice.is_open {
+                continue;
             }
             pieces.extend(bare(&slice));
             since = Since { leaf: slice.leaf, ..everything() };
@@ -291,15 +329,29 @@ fn natives() -> Vec<&'static str> {
 /// Every payload and every transcript line, to be damaged.
 fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
-    for id in ["claude-code", "codex"] {
+    for id in HOSTS {
         seeds.extend(files(id, "hook-").into_iter().map(|(_, payload)| payload));
-        for (_, text) in files(id, "transcript-") {
+    }
+    for (id, start) in TRANSCRIPTS {
+        for (_, text) in files(id, start) {
             seeds.extend(text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec));
         }
     }
     seeds.retain(|seed| seed.len() < 4_000);
     seeds
 }
+
+static SEEDS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(seeds);
+
+/// The transcripts' lines, a file each.
+static LINES: LazyLock<Vec<(&str, Vec<Vec<u8>>)>> = LazyLock::new(|| {
+    let lines = |text: Vec<u8>| text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    let of_host = |(id, start): &(&'static str, &str)| {
+        let id = *id;
+        files(id, start).into_iter().map(move |(_, text)| (id, lines(text))).collect::<Vec<_>>()
+    };
+    TRANSCRIPTS.iter().flat_map(of_host).collect()
+});
 
 #[derive(Debug, Clone)]
 enum Damage {
@@ -355,8 +407,80 @@ fn try_all(bytes: &[u8], since: &Since) {
     }
 }
 
+/// Says what is wrong with what a host is given for `context`, or nothing.
+fn fault_in(host: &str, native: &str, context: &str, printed: &[u8]) -> Option<String> {
+    let takes = match (host, native) {
+        ("claude-code" | "codex", "SessionStart" | "UserPromptSubmit" | "SubagentStart") => true,
+        ("cursor", "sessionStart" | "beforeSubmitPrompt") => true,
+        ("kimi", "UserPromptSubmit") => true,
+        ("antigravity", "PreInvocation") => true,
+        _ => false,
+    } && !context.trim().is_empty();
+    let expected = match (host, native, takes) {
+        ("antigravity", "PreToolUse", _) => json!({"decision": "allow"}),
+        ("antigravity", _, false) => json!({}),
+        ("antigravity", _, true) => json!({"injectSteps": [{"ephemeralMessage": context}]}),
+        ("cursor", "sessionStart", true) => json!({"additional_context": context}),
+        ("cursor", _, true) => json!({"continue": true, "additional_context": context}),
+        (
+            "cursor",
+            "subagentStart" | "preToolUse" | "beforeShellExecution" | "beforeMCPExecution" | "beforeReadFile",
+            _,
+        ) => {
+            json!({"permission": "allow"})
+        }
+        ("kimi", _, true) => return (printed != context.as_bytes()).then(|| format!("{native}: not the text itself")),
+        (_, _, true) => {
+            json!({"hookSpecificOutput": {"hookEventName": native, "additionalContext": context}})
+        }
+        (_, _, false) => {
+            return (!printed.is_empty()).then(|| format!("{host} {native}: something is printed without need"));
+        }
+    };
+    match serde_json::from_slice::<Value>(printed) {
+        Ok(found) if found == expected => None,
+        found => Some(format!("{host} {native}: {found:?} is not {expected}")),
+    }
+}
+
+#[test]
+fn hosts_are_given_exactly_what_they_take() {
+    let more = ["PreToolUse", "PostInvocation", "subagentStart", "subagentStop", "preToolUse", "SubagentStart"];
+    for host in hosts::ALL {
+        for native in natives().into_iter().chain(more) {
+            for context in ["", " \n", CONTEXT] {
+                assert_eq!(fault_in(host.id, native, context, &(host.render)(native, context)), None);
+            }
+        }
+    }
+}
+
+/// A package must not register what its host punishes.
+#[test]
+fn antigravity_is_never_asked_before_a_tool() {
+    assert!(host("antigravity").hooks.iter().all(|hook| hook.native != "PreToolUse"));
+}
+
+#[test]
+fn options_are_handed_on_where_a_host_takes_them() {
+    let print = host("cursor").hand_on_options.unwrap();
+    assert!(print(&[]).is_empty());
+    let printed: Value =
+        serde_json::from_slice(&print(&[("PLUGIN_OPTION_TOP_K", "5"), ("PLUGIN_OPTION_X", "a\"b")])).unwrap();
+    assert_eq!(printed, json!({"env": {"PLUGIN_OPTION_TOP_K": "5", "PLUGIN_OPTION_X": "a\"b"}}));
+    assert!(hosts::ALL.iter().filter(|host| host.id != "cursor").all(|host| host.hand_on_options.is_none()));
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    // `PROPTEST_CASES` tells how many cases each is tried with; 256 without it.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_context_makes_an_answer_a_host_refuses(context in any::<String>(), native in prop::sample::select(natives())) {
+        for host in hosts::ALL {
+            prop_assert_eq!(fault_in(host.id, native, &context, &(host.render)(native, &context)), None);
+        }
+    }
 
     #[test]
     fn no_bytes_make_a_host_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), prefix in "[{}\\[\\]\":,a-z\\\\u]{0,40}") {
@@ -373,9 +497,8 @@ proptest! {
         answer in prop::option::of(".{0,20}"),
         resumed in any::<bool>(),
     ) {
-        let seeds = seeds();
-        let line = damaged(&seeds[nth.index(seeds.len())], &damages);
-        let since = Since { leaf, resumed, last_prompt, answer };
+        let line = damaged(&SEEDS[nth.index(SEEDS.len())], &damages);
+        let since = Since { leaf, resumed, last_prompt, answer, is_over: false };
         try_all(&line, &since);
     }
 
@@ -385,15 +508,12 @@ proptest! {
         picks in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 0..120),
         resumed in any::<bool>(),
     ) {
-        for id in ["claude-code", "codex"] {
-            for (_, text) in files(id, "transcript-") {
-                let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
-                let mut reader = host(id).transcript.unwrap()("7d1f0c52-3a7e-4c5b-9b63-0f6f5a2f1e11");
-                for (pick, is_lost) in &picks {
-                    if *is_lost && pick.index(4) == 0 { reader.skip_line(9) } else { reader.push_line(lines[pick.index(lines.len())]) }
-                }
-                let _ = reader.finish(&Since { resumed, ..Since::default() });
+        for (id, lines) in LINES.iter() {
+            let mut reader = host(id).transcript.unwrap()("7d1f0c52-3a7e-4c5b-9b63-0f6f5a2f1e11");
+            for (pick, is_lost) in &picks {
+                if *is_lost && pick.index(4) == 0 { reader.skip_line(9) } else { reader.push_line(&lines[pick.index(lines.len())]) }
             }
+            let _ = reader.finish(&Since { resumed, ..Since::default() });
         }
     }
 }

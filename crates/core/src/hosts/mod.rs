@@ -1,9 +1,9 @@
 //! The hosts: one folder each, data plus pure functions. No other module names a host.
 //!
 //! Beside the folders lies what hosts have in common: `json` and `lenient` (reading their JSON), `plumbing` (their
-//! own text among people's), `exchange` (where a transcript reading begins and where the answer goes), `shim` (the
-//! protocol of the packages in JavaScript); for handoffs `sessions` (who can be read), `view` and `blocks` (records and
-//! messages), `messages` (what shims send).
+//! own text among people's), `tools` (their names for tools), `exchange` (where a transcript reading begins and where the
+//! answer goes), `ledger` (a transcript that is a plain list), `shim` (the protocol of the packages in JavaScript); for
+//! handoffs `sessions` (who can be read), `view` and `blocks` (records and messages), `messages` (what shims send).
 
 pub mod antigravity;
 mod blocks;
@@ -14,6 +14,7 @@ pub mod deepseek;
 mod exchange;
 mod json;
 pub mod kimi;
+mod ledger;
 mod lenient;
 mod messages;
 pub mod openclaw;

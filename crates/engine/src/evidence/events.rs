@@ -136,6 +136,17 @@ impl Evidence {
         pin_it().map(|pinned| pinned.unwrap_or(wanted)).map_err(|error| self.error(error))
     }
 
+    /// Tells whether the session has an event of this kind.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn has_event(&self, session: Session<'_>, kind: &str) -> Result<bool, StoreError> {
+        self.connection
+            .prepare_cached("SELECT 1 FROM events WHERE repo_id = ?1 AND session_id = ?2 AND kind = ?3 LIMIT 1")
+            .and_then(|mut statement| statement.exists((session.identity, session.id, kind)))
+            .map_err(|error| self.error(error))
+    }
+
     /// Appends an event.
     ///
     /// # Errors
@@ -145,7 +156,8 @@ impl Evidence {
     }
 
     /// Appends a prompt unless it is the session's last event already: a host may fire the same hook twice,
-    /// and a prompt taken back before any output is submitted again.
+    /// and a prompt taken back before any output is submitted again. One that was read from a transcript names its row
+    /// (`transcript_row`) and is stored once, whatever came in between.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -154,6 +166,11 @@ impl Evidence {
             let payload = event.payload.to_string();
             let last = last_event(transaction, event.session)?;
             if last.is_some_and(|(kind, last_payload)| kind == event.kind && last_payload == payload) {
+                return Ok(Recorded::Repeated);
+            }
+            if let Some(row) = event.payload["transcript_row"].as_str()
+                && last_prompt_row(transaction, event.session)?.as_deref() == Some(row)
+            {
                 return Ok(Recorded::Repeated);
             }
             insert(transaction, event).map(Recorded::Stored)
@@ -315,6 +332,17 @@ fn last_event(connection: &Connection, session: Session<'_>) -> rusqlite::Result
         )?
         .query_row((session.identity, session.id), |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()
+}
+
+fn last_prompt_row(connection: &Connection, session: Session<'_>) -> rusqlite::Result<Option<String>> {
+    connection
+        .prepare_cached(
+            "SELECT json_extract(payload_json, '$.transcript_row') FROM events
+             WHERE repo_id = ?1 AND session_id = ?2 AND kind = 'user_prompt' ORDER BY id DESC LIMIT 1",
+        )?
+        .query_row((session.identity, session.id), |row| row.get(0))
+        .optional()
+        .map(Option::flatten)
 }
 
 fn last_answer(connection: &Connection, session: Session<'_>) -> rusqlite::Result<Option<i64>> {

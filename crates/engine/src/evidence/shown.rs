@@ -105,11 +105,31 @@ impl Evidence {
     /// # Errors
     /// [`StoreError`].
     pub fn shown(&self, session: Session<'_>) -> Result<Vec<ShownMemory>, StoreError> {
+        self.shown_from(
+            session,
+            "SELECT memory_id, COALESCE(memory_text, ''), score FROM retrievals
+             WHERE repo_id = ?1 AND session_id = ?2 ORDER BY rank, injected_at, memory_id",
+        )
+    }
+
+    /// Returns what this session was shown since its last prompt, in the same order.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn shown_since_prompt(&self, session: Session<'_>) -> Result<Vec<ShownMemory>, StoreError> {
+        self.shown_from(
+            session,
+            "SELECT memory_id, COALESCE(memory_text, ''), score FROM retrievals
+             WHERE repo_id = ?1 AND session_id = ?2 AND injected_at >= (
+                 SELECT created_at FROM events
+                 WHERE repo_id = ?1 AND session_id = ?2 AND kind = 'user_prompt' ORDER BY id DESC LIMIT 1)
+             ORDER BY rank, injected_at, memory_id",
+        )
+    }
+
+    fn shown_from(&self, session: Session<'_>, sql: &str) -> Result<Vec<ShownMemory>, StoreError> {
         self.connection
-            .prepare_cached(
-                "SELECT memory_id, COALESCE(memory_text, ''), score FROM retrievals
-                 WHERE repo_id = ?1 AND session_id = ?2 ORDER BY rank, injected_at, memory_id",
-            )
+            .prepare_cached(sql)
             .and_then(|mut statement| {
                 statement
                     .query_map((session.identity, session.id), |row| {

@@ -4,6 +4,7 @@
 //! runs before every call of the model, and what it gives lasts for that call.
 
 pub(super) mod session;
+mod transcript;
 mod wire;
 
 use serde_json::Value;
@@ -21,7 +22,7 @@ pub const SPEC: HostSpec = HostSpec {
     normalize,
     render,
     context_limit: ContextLimit::Utf16(10_000),
-    transcript: None,
+    transcript: Some(|_| Box::new(transcript::Steps::default())),
     outcomes_in_transcript: true,
     find_transcript: None,
     project_variable: None,

@@ -62,4 +62,19 @@ pub(super) struct DecisionOutput {
     pub(super) decision: &'static str,
 }
 
-objects!(ToolCall);
+/// A step of a transcript.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Step {
+    pub(super) step_index: Maybe<i64>,
+    /// `USER_EXPLICIT`, `MODEL` or `SYSTEM`.
+    pub(super) source: Maybe<String>,
+    #[serde(rename = "type")]
+    pub(super) kind: Maybe<String>,
+    /// `DONE`, or what it was while it ran.
+    pub(super) status: Maybe<String>,
+    pub(super) content: Maybe<String>,
+    pub(super) tool_calls: Maybe<Vec<ToolCall>>,
+}
+
+objects!(ToolCall, Step);

@@ -12,7 +12,7 @@ use serde_json::Value;
 use self::wire::{Output, Payload, SpecificOutput};
 use crate::event::{Agent, Event, EventKind, ToolUse, UNKNOWN_SESSION};
 use crate::host::{Capabilities, Capability, ContextLimit, HookSpec, HostSpec, PayloadError};
-use crate::hosts::{json, plumbing};
+use crate::hosts::{json, plumbing, tools};
 
 /// Claude Code as data.
 pub const SPEC: HostSpec = HostSpec {
@@ -64,7 +64,7 @@ const TASK_NOTIFICATION: &str = "<task-notification>";
 fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, PayloadError> {
     let Some(payload) = json::payload::<Payload>(payload)? else { return Ok(None) };
     // Cursor runs the hooks it finds in Claude Code's settings as well; its own adapter reports those sessions.
-    if !payload.cursor_version.is_null() {
+    if !payload.cursor_version.is_null() || !payload.conversation_id.is_null() {
         return Ok(None);
     }
     let agent_id = payload.agent_id.clone().filled();
@@ -93,15 +93,15 @@ fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, Payloa
             input: payload.tool_input,
             response: payload.tool_response,
             error: None,
-            duration_ms: number(payload.duration_ms),
+            duration_ms: tools::number(payload.duration_ms),
         }),
         "PostToolUseFailure" => EventKind::Tool(ToolUse {
             name: payload.tool_name.filled(),
             failed: Some(true),
             input: payload.tool_input,
             response: payload.tool_response,
-            error: error_text(payload.error),
-            duration_ms: number(payload.duration_ms),
+            error: tools::error_text(payload.error),
+            duration_ms: tools::number(payload.duration_ms),
         }),
         // A stop that a stop hook had called for: what it added is in the transcript and is taken at the next stop
         // or at the end, and a hook that answers its own stop can go on for ever.
@@ -144,22 +144,6 @@ fn is_host_made(text: &str) -> bool {
 fn is_interruption(text: &str) -> bool {
     let rest = text.trim().strip_prefix("[Request interrupted by user");
     rest.is_some_and(|rest| rest.find(']') == rest.len().checked_sub(1))
-}
-
-fn number(value: Value) -> Value {
-    if value.is_number() { value } else { Value::Null }
-}
-
-/// Returns a failure in text form: hosts send a text, or an object with a message in it.
-fn error_text(error: Value) -> Option<String> {
-    match error {
-        Value::Null => None,
-        Value::String(text) => Some(text),
-        other => Some(match other.get("message") {
-            Some(Value::String(message)) => message.clone(),
-            _ => other.to_string(),
-        }),
-    }
 }
 
 fn render(native_event: &str, context: &str) -> Vec<u8> {

@@ -60,8 +60,10 @@ fn b002_a_stop_that_a_stop_hook_caused_is_no_event() {
 #[test]
 fn b037_cursor_running_these_hooks_is_no_event() {
     for native in HOOKS.iter().map(|hook| hook.native) {
-        let payload = json!({"session_id": "s1", "prompt": "Hello there", "cursor_version": "3.1"});
-        assert_eq!(event(native, payload), None, "{native}");
+        for mark in ["cursor_version", "conversation_id"] {
+            let payload = json!({"session_id": "s1", "prompt": "Hello there", mark: "3.1"});
+            assert_eq!(event(native, payload), None, "{native} {mark}");
+        }
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) struct Payload {
     pub(super) agent_type: Maybe<String>,
     /// Only when Cursor runs the hooks it found in Claude Code's settings.
     pub(super) cursor_version: Value,
+    /// As `cursor_version`: Cursor's name of a session.
+    pub(super) conversation_id: Value,
     pub(super) source: Maybe<String>,
     pub(super) model: Maybe<String>,
     pub(super) prompt: Value,

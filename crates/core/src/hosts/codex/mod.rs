@@ -13,7 +13,7 @@ use serde_json::Value;
 use self::wire::{Output, Payload, SpecificOutput};
 use crate::event::{Agent, Event, EventKind, ToolUse, UNKNOWN_SESSION};
 use crate::host::{Capabilities, Capability, ContextLimit, HookSpec, HostSpec, PayloadError};
-use crate::hosts::{json, plumbing};
+use crate::hosts::{json, plumbing, tools};
 
 /// Codex as data.
 pub const SPEC: HostSpec = HostSpec {
@@ -95,7 +95,7 @@ fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, Payloa
                 name: payload.tool_name.filled(),
                 input: payload.tool_input,
                 failed,
-                error: (failed == Some(true)).then(|| text_of(&payload.tool_response)),
+                error: (failed == Some(true)).then(|| tools::text_of(&payload.tool_response)),
                 response: payload.tool_response,
                 duration_ms: Value::Null,
             })
@@ -145,10 +145,6 @@ fn has_failed(response: &Value) -> Option<bool> {
         [code.map(|code| code != 0.0), flag("isError"), flag("is_error"), flag("success").map(|success| !success)];
     let told: Vec<bool> = told.into_iter().flatten().collect();
     (!told.is_empty()).then(|| told.contains(&true))
-}
-
-fn text_of(response: &Value) -> String {
-    response.as_str().map_or_else(|| response.to_string(), str::to_owned)
 }
 
 fn render(native_event: &str, context: &str) -> Vec<u8> {

@@ -5,6 +5,7 @@
 
 pub(super) mod resume;
 pub(super) mod session;
+mod transcript;
 mod wire;
 
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ pub const SPEC: HostSpec = HostSpec {
     render,
     // The host has no limit of its own, and shows the text to the person as well.
     context_limit: ContextLimit::Utf16(10_000),
-    transcript: None,
+    transcript: Some(|_| Box::new(transcript::Wire::default())),
     outcomes_in_transcript: false,
     find_transcript: Some(find_transcript),
     project_variable: None,

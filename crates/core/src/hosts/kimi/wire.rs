@@ -2,8 +2,6 @@
 //!
 //! Facts were read from Kimi Code 2.1.0 and its public source; the older Python CLI is noted where it differs.
 
-#![expect(dead_code, reason = "what reads transcripts comes next")]
-
 use serde::Deserialize;
 use serde_json::Value;
 
