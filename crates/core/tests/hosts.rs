@@ -230,7 +230,8 @@ fn reading_in_pieces_takes_everything_once() {
         let host = host(id);
         let mut text = std::fs::read(fixtures(id).join(file)).unwrap();
         // What is taken back after it was read stays read.
-        if let Some(at) = text.windows(16).position(|bytes| bytes == br#""context.undo","#) {
+        let taken_back = br#""context.undo","#;
+        if let Some(at) = text.windows(taken_back.len()).position(|bytes| bytes == taken_back) {
             text.truncate(text[..at].iter().rposition(|byte| *byte == b'\n').unwrap() + 1);
         }
         let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
@@ -414,6 +415,7 @@ fn fault_in(host: &str, native: &str, context: &str, printed: &[u8]) -> Option<S
         ("cursor", "sessionStart" | "beforeSubmitPrompt") => true,
         ("kimi", "UserPromptSubmit") => true,
         ("antigravity", "PreInvocation") => true,
+        ("opencode" | "openclaw" | "pi" | "deepseek", "prompt" | "reminder") => true,
         _ => false,
     } && !context.trim().is_empty();
     let expected = match (host, native, takes) {
@@ -429,6 +431,7 @@ fn fault_in(host: &str, native: &str, context: &str, printed: &[u8]) -> Option<S
         ) => {
             json!({"permission": "allow"})
         }
+        ("opencode" | "openclaw" | "pi" | "deepseek", _, true) => json!({"context": context}),
         ("kimi", _, true) => return (printed != context.as_bytes()).then(|| format!("{native}: not the text itself")),
         (_, _, true) => {
             json!({"hookSpecificOutput": {"hookEventName": native, "additionalContext": context}})

@@ -13,6 +13,8 @@ use crate::transcript::{Asked, CommandOutcome, Reader, Since, Slice};
 
 /// Commands kept of one reading, the last ones.
 const MAX_OUTCOMES: usize = 2_000;
+/// Prompts remembered, should later ones be taken back.
+const MAX_ASKED: usize = 16;
 /// Commands remembered until their step comes.
 const MAX_OPEN_CALLS: usize = 1_000;
 /// Most of a command's output that is kept, in bytes: more than any preview shows.
@@ -28,7 +30,8 @@ const HOST_BLOCKS: &[&str] = &["ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE"];
 pub(super) struct Steps {
     ledger: Ledger,
     last_step: Option<i64>,
-    asked: Option<(i64, Asked)>,
+    /// What was asked, each with its step's number, rising; what a rewind takes back is no longer in it.
+    asked: Vec<(i64, Asked)>,
     open_commands: VecDeque<String>,
     outcomes: VecDeque<CommandOutcome>,
     unknown_lines: u64,
@@ -51,7 +54,7 @@ impl Reader for Steps {
         Slice {
             unknown_lines: self.unknown_lines,
             outcomes: self.outcomes.into(),
-            asked: self.asked.map(|(_, asked)| asked),
+            asked: self.asked.into_iter().next_back().map(|(_, asked)| asked),
             ..self.ledger.finish(since)
         }
     }
@@ -66,7 +69,7 @@ impl Steps {
         let number = match (step.step_index.0, self.last_step) {
             (Some(number), Some(last)) if number <= last => {
                 self.ledger.rewind_to(number);
-                self.asked = self.asked.take().filter(|(asked_at, _)| *asked_at < number);
+                self.asked.retain(|(asked_at, _)| *asked_at < number);
                 number
             }
             (Some(number), _) => number,
@@ -81,7 +84,9 @@ impl Steps {
                 let text = request_in(&content);
                 if !text.is_empty() {
                     let asked = Asked { row: format!("{number}:{at:016x}"), text: text.clone() };
-                    self.asked = Some((number, asked));
+                    self.asked.push((number, asked));
+                    let n_over = self.asked.len().saturating_sub(MAX_ASKED);
+                    self.asked.drain(..n_over);
                     self.ledger.begin_turn();
                     self.ledger.push(at, number, said("user", text));
                 }
