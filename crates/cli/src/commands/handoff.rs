@@ -203,9 +203,13 @@ pub(crate) fn run(setup: &Setup, arguments: HandoffArgs) -> CommandResult {
                     .map_err(|_| Refusal::new(Kind::InvalidJson, "the document is not UTF-8"))
             });
             let resumed = document.and_then(|document| into::resume(env, &document, &host, cwd.as_deref()));
-            told(json, resumed, |resumed| {
-                if json { output::json(&resumed.json()) } else { output::line(resumed.text()) }
-            })
+            told(
+                json,
+                resumed,
+                |resumed| {
+                    if json { output::json(&resumed.json()) } else { output::line(resumed.text()) }
+                },
+            )
         }
         Action::Resume { resource, cwd, into: None, json } => {
             let mut out = JsonWriter::default();
@@ -325,7 +329,10 @@ fn show(setup: &Setup, resource: &Path, json: bool) -> CommandResult {
         draft.items(&mut |item| {
             let text = match &item {
                 Item::Message { role, content, .. } => {
-                    let texts: Vec<String> = content.iter().filter_map(|part| Some(serde_json::to_value(part).ok()?["text"].as_str()?.to_owned())).collect();
+                    let texts: Vec<String> = content
+                        .iter()
+                        .filter_map(|part| Some(serde_json::to_value(part).ok()?["text"].as_str()?.to_owned()))
+                        .collect();
                     format!("{role:?}: {}", texts.join(" "))
                 }
                 Item::FunctionCall { name, .. } => format!("Call: {name}"),
@@ -372,7 +379,9 @@ fn verify(setup: &Setup, resources: &[PathBuf], json: bool) -> Ending {
         let path = resource.to_string_lossy().into_owned();
         match answer::open(resource, &setup.env) {
             Ok((path, draft)) if json => {
-                results.push(json!({"resource": path.to_string_lossy(), "ok": true, "items": draft.counts.responses_items}));
+                results.push(
+                    json!({"resource": path.to_string_lossy(), "ok": true, "items": draft.counts.responses_items}),
+                );
             }
             Ok((path, draft)) => {
                 output::line(format_args!("{}: whole, {} items", path.display(), draft.counts.responses_items));
@@ -397,7 +406,13 @@ fn verify(setup: &Setup, resources: &[PathBuf], json: bool) -> Ending {
 }
 
 /// Writes a resource for people; returns how many secrets were taken out.
-fn exported(setup: &Setup, resource: &Path, format: Format, redacts: bool, target: Option<&Path>) -> Result<u64, Refusal> {
+fn exported(
+    setup: &Setup,
+    resource: &Path,
+    format: Format,
+    redacts: bool,
+    target: Option<&Path>,
+) -> Result<u64, Refusal> {
     let (_, mut draft) = answer::open(resource, &setup.env)?;
     let mut out: Box<dyn Write> = match target {
         None => Box::new(Printed),
@@ -475,7 +490,9 @@ fn command(setup: &Setup, folder: &Path) -> CommandResult {
     };
     drop(bytes);
     let Some(command) = command::parse(&request.arguments) else {
-        output::json(&json!({"action": "usage", "ok": false, "text": USAGE, "error": {"kind": "usage", "message": USAGE}}));
+        output::json(
+            &json!({"action": "usage", "ok": false, "text": USAGE, "error": {"kind": "usage", "message": USAGE}}),
+        );
         return Ok(Ending::Done);
     };
     let (name, answer) = match command {
@@ -483,9 +500,8 @@ fn command(setup: &Setup, folder: &Path) -> CommandResult {
         Command::List => ("list", command_list(setup, folder, &request)),
         Command::Resume(path) => ("resume", command_resume(setup, Path::new(&path), &request)),
     };
-    let answer = answer.unwrap_or_else(|refusal| {
-        failed(name, refusal.kind.name(), &format!("Handoff failed: {}", refusal.message))
-    });
+    let answer = answer
+        .unwrap_or_else(|refusal| failed(name, refusal.kind.name(), &format!("Handoff failed: {}", refusal.message)));
     output::json(&answer);
     Ok(Ending::Done)
 }
@@ -503,7 +519,9 @@ fn project_of(request: &Request) -> Result<&Path, Refusal> {
 
 fn command_save(setup: &Setup, folder: &Path, request: Request) -> Result<Value, Refusal> {
     let Some(session) = request.session else {
-        return Ok(json!({"action": "save", "ok": false, "needs": "session", "text": "The session is needed to save it."}));
+        return Ok(
+            json!({"action": "save", "ok": false, "needs": "session", "text": "The session is needed to save it."}),
+        );
     };
     let mut wanted = Wanted { cwd: request.cwd.clone(), title: request.title, ..Wanted::default() };
     let bytes = |value: &Value| value.to_string().into_bytes();

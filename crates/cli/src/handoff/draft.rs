@@ -91,7 +91,8 @@ impl Intake {
     }
 
     fn text(&mut self, item: &Item) -> Result<String, Refusal> {
-        let json = serde_json::to_string(item).map_err(|_| Refusal::new(Kind::Io, "an item cannot be written as JSON"))?;
+        let json =
+            serde_json::to_string(item).map_err(|_| Refusal::new(Kind::Io, "an item cannot be written as JSON"))?;
         self.size.add(item, &json);
         Ok(json)
     }
@@ -141,7 +142,10 @@ pub(crate) fn read(input: Input, wanted: &Wanted, env: &Env) -> Result<Draft, Re
 fn known(host: &str) -> Result<&'static Sessions, Refusal> {
     sessions::find(host).ok_or_else(|| {
         let ids: Vec<&str> = sessions::ALL.iter().map(|sessions| sessions.id).collect();
-        Refusal::new(Kind::UnsupportedFormat, format!("sessions of this host cannot be read; known are {}", ids.join(", ")))
+        Refusal::new(
+            Kind::UnsupportedFormat,
+            format!("sessions of this host cannot be read; known are {}", ids.join(", ")),
+        )
     })
 }
 
@@ -162,7 +166,8 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, Refusal> {
 }
 
 fn utf8(bytes: &[u8]) -> Result<&str, Refusal> {
-    std::str::from_utf8(bytes).map_err(|_| Refusal::new(Kind::InvalidJson, "the document is not UTF-8, so it is no JSON"))
+    std::str::from_utf8(bytes)
+        .map_err(|_| Refusal::new(Kind::InvalidJson, "the document is not UTF-8, so it is no JSON"))
 }
 
 fn bundle(bytes: &[u8], wanted: &Wanted) -> Result<Draft, Refusal> {
@@ -295,14 +300,18 @@ fn native_of(
             hidden_reasoning_blocks_skipped: tally.reasoning,
             approximate_tokens: intake.size.approximate_tokens(),
         },
-        source: source(outline, n_items, Known {
-            path: transcript.path().to_owned(),
-            sha256: transcript.sha256.clone(),
-            session_id,
-            title,
-            cwd: project::normalized(&cwd, env),
-            host,
-        }),
+        source: source(
+            outline,
+            n_items,
+            Known {
+                path: transcript.path().to_owned(),
+                sha256: transcript.sha256.clone(),
+                session_id,
+                title,
+                cwd: project::normalized(&cwd, env),
+                host,
+            },
+        ),
         warnings,
         redacted: intake.redacted,
         saved_at: None,
@@ -353,7 +362,8 @@ fn locate(sessions: &Sessions, session: &str, env: &Env) -> Result<PathBuf, Refu
         return Err(not_found());
     }
     let path = project::expanded(session, env);
-    let is_id = !session.is_empty() && session.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    let is_id =
+        !session.is_empty() && session.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     if path.is_file() || !is_id {
         return Ok(path);
     }

@@ -47,7 +47,10 @@ pub(crate) struct Resumed {
 pub(crate) fn resume(env: &Env, document: &str, host: &str, cwd: Option<&Path>) -> Result<Resumed, Refusal> {
     let native = sessions::native(host).ok_or_else(|| {
         let known: Vec<&str> = sessions::NATIVE.iter().map(|native| native.sessions.id).collect();
-        Refusal::new(Kind::UnsupportedFormat, format!("no session can be written for this host; there are {}", known.join(", ")))
+        Refusal::new(
+            Kind::UnsupportedFormat,
+            format!("no session can be written for this host; there are {}", known.join(", ")),
+        )
     })?;
     let bundle = Bundle::read(document)?;
     let mut items = Vec::new();
@@ -267,7 +270,9 @@ mod tests {
 
     #[test]
     fn words_are_quoted_for_a_shell() {
-        for (word, expected) in [("claude", "claude"), ("/a b", "'/a b'"), ("it's $HOME", r"'it'\''s $HOME'"), ("", "''")] {
+        for (word, expected) in
+            [("claude", "claude"), ("/a b", "'/a b'"), ("it's $HOME", r"'it'\''s $HOME'"), ("", "''")]
+        {
             assert_eq!(quoted(word), expected);
         }
     }

@@ -198,7 +198,9 @@ fn state(path: &Path) -> Option<State> {
 
 fn index_path(setup: &Setup, folder: &Path) -> PathBuf {
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    setup.mem0.join(format!("handoffs-{}.index", digest::hex(&[env!("CARGO_PKG_VERSION"), &folder.to_string_lossy()], 12)))
+    setup
+        .mem0
+        .join(format!("handoffs-{}.index", digest::hex(&[env!("CARGO_PKG_VERSION"), &folder.to_string_lossy()], 12)))
 }
 
 fn read_index(path: &Path) -> Index {
@@ -207,7 +209,8 @@ fn read_index(path: &Path) -> Index {
 
 /// Keeps what was found. A convenience: without it files are read again.
 fn remember(path: &Path, found: &[(String, State, Option<Found>)]) {
-    let files = found.iter().filter_map(|(name, state, found)| Some((name.clone(), (*state, found.clone()?)))).collect();
+    let files =
+        found.iter().filter_map(|(name, state, found)| Some((name.clone(), (*state, found.clone()?)))).collect();
     if let Ok(bytes) = serde_json::to_vec(&Index(files)) {
         let _ = fsx::write_atomic(path, &bytes, fsx::Mode::Private);
     }
@@ -223,7 +226,11 @@ pub(crate) fn search(rows: Vec<Row>, query: &str, env: &Env) -> Vec<(Row, String
     for row in rows {
         let mut left = words.clone();
         let mut line = String::new();
-        strike(&mut left, &mut line, &[&row.title, &row.project_cwd, &row.source_host, &row.session_id].map(String::as_str).join("\n"));
+        strike(
+            &mut left,
+            &mut line,
+            &[&row.title, &row.project_cwd, &row.source_host, &row.session_id].map(String::as_str).join("\n"),
+        );
         if left.is_empty() {
             line.clone_from(&row.title);
         } else if let Ok(mut draft) = draft::read(Input::Bundle((&row.resource).into()), &Wanted::default(), env) {

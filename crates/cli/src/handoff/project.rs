@@ -14,7 +14,10 @@ use crate::env::Env;
 pub(crate) fn of(folder: &Path, env: &Env) -> Result<PathBuf, Refusal> {
     let folder = expanded(&folder.to_string_lossy(), env);
     let not_found = || {
-        Refusal::new(Kind::CwdNotFound, format!("the folder {} does not exist; name the project with --cwd", folder.display()))
+        Refusal::new(
+            Kind::CwdNotFound,
+            format!("the folder {} does not exist; name the project with --cwd", folder.display()),
+        )
     };
     if folder.as_os_str().to_string_lossy().contains('\0') {
         return Err(not_found());

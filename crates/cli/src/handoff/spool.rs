@@ -32,7 +32,11 @@ impl Spool {
         }
         self.buffer.extend_from_slice(json.as_bytes());
         self.ends.push(self.in_file + self.buffer.len() as u64);
-        if self.buffer.len() > IN_MEMORY { self.spill().map_err(|error| io_error("keeping items", &error)) } else { Ok(()) }
+        if self.buffer.len() > IN_MEMORY {
+            self.spill().map_err(|error| io_error("keeping items", &error))
+        } else {
+            Ok(())
+        }
     }
 
     fn spill(&mut self) -> io::Result<()> {
@@ -94,5 +98,9 @@ impl Spool {
 
 /// Bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(|nibble| char::from_digit(u32::from(nibble), 16)).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|nibble| char::from_digit(u32::from(nibble), 16))
+        .collect()
 }

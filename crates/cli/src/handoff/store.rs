@@ -23,7 +23,8 @@ const TRIES: usize = 3;
 
 /// Where resources are.
 pub(crate) fn folder(setup: &Setup, given: Option<&Path>) -> PathBuf {
-    let named = given.map(|folder| folder.to_string_lossy().into_owned()).or_else(|| setup.env.get("MEM0_HANDOFFS_DIR"));
+    let named =
+        given.map(|folder| folder.to_string_lossy().into_owned()).or_else(|| setup.env.get("MEM0_HANDOFFS_DIR"));
     named.map_or_else(|| setup.mem0.join("handoffs"), |folder| project::expanded(&folder, &setup.env))
 }
 
@@ -36,7 +37,8 @@ pub(crate) fn publish(folder: &Path, draft: &mut Draft) -> Result<PathBuf, Refus
     let told = |error: &io::Error| io_error(&format!("writing to {}", folder.display()), error);
     draft.saved_at = Some(Timestamp::now().to_string());
     // The file is made for its owner alone, and goes away when anything fails.
-    let temporary = tempfile::Builder::new().prefix(TEMPORARY).suffix(".tmp").tempfile_in(folder).map_err(|error| told(&error))?;
+    let temporary =
+        tempfile::Builder::new().prefix(TEMPORARY).suffix(".tmp").tempfile_in(folder).map_err(|error| told(&error))?;
     let mut out = BufWriter::with_capacity(256 << 10, temporary);
     draft.write(&mut out).and_then(|()| out.flush()).map_err(|error| told(&error))?;
     let mut temporary = out.into_inner().map_err(|error| told(error.error()))?;
@@ -70,7 +72,10 @@ fn prepare(folder: &Path) -> Result<(), Refusal> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
         let me = rustix::process::geteuid().as_raw();
         let refuse = |what: &str, path: &Path| {
-            Err(Refusal::new(Kind::Io, format!("{} {what}; handoffs are kept only where nobody else can write", path.display())))
+            Err(Refusal::new(
+                Kind::Io,
+                format!("{} {what}; handoffs are kept only where nobody else can write", path.display()),
+            ))
         };
         for path in folder.ancestors() {
             let Ok(metadata) = fs::symlink_metadata(path) else { continue };

@@ -49,8 +49,9 @@ impl Transcript {
     /// Opens a file.
     pub(crate) fn open(path: &Path, env: &Env) -> Result<Self, Refusal> {
         let shown = path.display();
-        let not_found =
-            || Refusal::new(Kind::SourceNotFound, format!("there is no session file {shown}; pass its id or full path"));
+        let not_found = || {
+            Refusal::new(Kind::SourceNotFound, format!("there is no session file {shown}; pass its id or full path"))
+        };
         let canonical = fs::canonicalize(path).map_err(|_| not_found())?;
         let file = File::open(&canonical).map_err(|error| io_error(&format!("opening {shown}"), &error))?;
         let metadata = file.metadata().map_err(|error| io_error(&format!("looking at {shown}"), &error))?;
@@ -221,7 +222,8 @@ impl Transcript {
 }
 
 fn text(bytes: &[u8], line: u64) -> Result<&str, Refusal> {
-    std::str::from_utf8(bytes).map_err(|_| Refusal::new(Kind::InvalidJson, format!("line {line} is not UTF-8, so it is no JSON")))
+    std::str::from_utf8(bytes)
+        .map_err(|_| Refusal::new(Kind::InvalidJson, format!("line {line} is not UTF-8, so it is no JSON")))
 }
 
 fn not_object(text: &str, line: u64) -> Refusal {

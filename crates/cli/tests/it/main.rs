@@ -5,5 +5,6 @@
 
 mod cases;
 mod faults;
+mod handoff;
 mod process;
 mod review;

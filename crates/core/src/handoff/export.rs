@@ -312,7 +312,8 @@ mod tests {
     }
 
     fn written(format: Format) -> String {
-        let source = Source { title: NASTY.to_owned(), host: "x".to_owned(), cwd: NASTY.to_owned(), ..Source::default() };
+        let source =
+            Source { title: NASTY.to_owned(), host: "x".to_owned(), cwd: NASTY.to_owned(), ..Source::default() };
         let mut text = head(format, &source, &Counts::default(), "");
         items().iter().for_each(|given| text.push_str(&item(format, given)));
         text + foot(format)
