@@ -1,10 +1,17 @@
 //! Which place memories live in, by the settings of this run.
 
+use jiff::Timestamp;
 use mem0_code_core::config::Backend;
+use mem0_code_core::scope::{self, Scope};
 use mem0_code_engine::api::{ApiError, MemoryApi};
 use mem0_code_engine::embedded::{Access, Embedded};
+use mem0_code_engine::llm::ledger::{Ledger, Usage};
+use mem0_code_engine::llm::{Extractor, LlmConfig, ModelExtractor};
 use mem0_code_engine::platform::{Platform, PlatformConfig};
 
+use serde_json::Value;
+
+use crate::log;
 use crate::setup::Setup;
 
 /// Tells whether memories can be stored and searched at all: the Platform wants a key.
@@ -31,6 +38,14 @@ pub(crate) fn open_embedded(setup: &Setup) -> Result<Option<Embedded>, ApiError>
     match setup.backend {
         Backend::Embedded => embedded(setup, Access::ReadWrite).map(Some),
         _ => Ok(None),
+    }
+}
+
+/// Narrows a search to a repository where that is ours to say: what the Mem0 API is asked is laid down.
+pub(crate) fn confined(setup: &Setup, scope: &Scope, filters: Value) -> Value {
+    match setup.backend {
+        Backend::Embedded | Backend::Postgres { .. } => scope::confined(filters, scope),
+        Backend::Platform { .. } => filters,
     }
 }
 
@@ -79,5 +94,29 @@ fn embedded(setup: &Setup, access: Access) -> Result<Embedded, ApiError> {
     if setup.mem0.exists() && !setup.mem0.is_dir() {
         return Err(ApiError::File { path: setup.mem0.clone(), source: std::io::ErrorKind::NotADirectory.into() });
     }
-    Embedded::open(&setup.memory_path(), access)
+    let engine = Embedded::open(&setup.memory_path(), access)?;
+    Ok(match (access, extractor(setup)) {
+        (Access::ReadWrite, Some(extractor)) => engine.with_extractor(extractor),
+        _ => engine,
+    })
+}
+
+/// The language model that looks for memories, where one is set.
+fn extractor(setup: &Setup) -> Option<Box<dyn Extractor>> {
+    let llm = setup.settings.llm.clone()?;
+    let config = LlmConfig { url: llm.url, model: llm.model, api_key: llm.api_key, daily_tokens: llm.daily_tokens };
+    let folder = setup.data_folder.clone();
+    let say = move |reason: &str| log::append(&folder, log::WORKER, format_args!("rules extracted: {reason}"));
+    match ModelExtractor::new(config, &setup.mem0, env!("CARGO_PKG_VERSION"), Box::new(say)) {
+        Ok(extractor) => Some(Box::new(extractor)),
+        Err(reason) => {
+            log::append(&setup.data_folder, log::WORKER, format_args!("rules extract: {reason}"));
+            None
+        }
+    }
+}
+
+/// What the model was asked today; `None` when none is set.
+pub(crate) fn model_usage(setup: &Setup) -> Option<Usage> {
+    setup.settings.llm.as_ref().map(|_| Ledger::in_folder(&setup.mem0).usage(Timestamp::now()))
 }

@@ -71,6 +71,9 @@ enum Command {
         /// Their ids.
         #[arg(required = true)]
         ids: Vec<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Show what happened to a memory.
     History {
@@ -93,9 +96,17 @@ enum Command {
         json: bool,
     },
     /// Stop saving and searching until `resume`.
-    Pause,
+    Pause {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Save and search again.
-    Resume,
+    Resume {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Delete what is stored about this repository.
     Forget(ForgetArgs),
     /// Save this session for another agent, and go on with one.
@@ -155,8 +166,8 @@ impl Command {
         match self {
             Self::Status { .. } => Some("status"),
             Self::Doctor { .. } => Some("doctor"),
-            Self::Pause => Some("pause"),
-            Self::Resume => Some("resume"),
+            Self::Pause { .. } => Some("pause"),
+            Self::Resume { .. } => Some("resume"),
             Self::Forget(_) => Some("forget"),
             _ => None,
         }
@@ -244,6 +255,9 @@ pub(crate) struct ForgetArgs {
     /// Really do it.
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Print JSON; what was deleted always is.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `install` and `uninstall`.
@@ -271,6 +285,9 @@ pub(crate) enum ConfigAction {
     Get {
         /// Its key.
         key: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Change a setting in code.toml.
     Set {
@@ -376,12 +393,12 @@ fn answer(command: Command, setup: &dyn Fn(Option<String>) -> Setup) -> CommandR
         Command::List(arguments) => commands::memories::list(&setup(None), &arguments),
         Command::Get { id, json } => commands::memories::get(&setup(None), &id, json),
         Command::Update { id, text, json } => commands::memories::update(&setup(None), &id, &text, json),
-        Command::Delete { ids } => commands::memories::delete(&setup(None), &ids),
+        Command::Delete { ids, json } => commands::memories::delete(&setup(None), &ids, json),
         Command::History { id, json } => commands::memories::history(&setup(None), &id, json),
         Command::Status { json } => commands::status::run(&setup(None), json),
         Command::Doctor { json } => commands::doctor::run(&setup(None), json),
-        Command::Pause => commands::pause::run(&setup(None), true),
-        Command::Resume => commands::pause::run(&setup(None), false),
+        Command::Pause { json } => commands::pause::run(&setup(None), true, json),
+        Command::Resume { json } => commands::pause::run(&setup(None), false, json),
         Command::Forget(arguments) => commands::forget::run(&setup(None), &arguments),
         Command::Handoff(arguments) => commands::handoff::run(&setup(None), arguments),
         Command::Install(arguments) => commands::install::install(&setup(None), &arguments),

@@ -65,7 +65,17 @@ fn facts(repository: &gix::Repository) -> GitFacts {
             .flatten()
             .map_or_else(|| "detached".to_owned(), |name| name.shorten().to_string()),
         head: repository.head_id().map(|id| id.to_string()).unwrap_or_default(),
+        main_root: main_root(repository),
     }
+}
+
+/// The top of the main work tree, seen from a linked one. A bare repository has none.
+fn main_root(repository: &gix::Repository) -> Option<PathBuf> {
+    let common = fs::canonicalize(repository.common_dir()).ok()?;
+    if fs::canonicalize(repository.git_dir()).ok()? == common || common.file_name()? != ".git" {
+        return None;
+    }
+    common.parent().map(Path::to_owned)
 }
 
 /// The root as the caller would spell it: the given folder without what lies below the root.

@@ -69,14 +69,15 @@ pub(crate) fn search(setup: &Setup, folder: &Path, question: &Question) -> Resul
     let top_k = question.top_k.unwrap_or(settings.top_k).clamp(1, 20);
     let request = SearchRequest {
         query: redact::text(question.query.trim()).into_owned(),
-        app_id: here.app_id,
-        filters,
+        app_id: here.app_id.clone(),
+        filters: backend::confined(setup, &here, filters),
         top_k,
         purpose: Purpose::Search,
         now: Timestamp::now(),
         timeout: TIMEOUT,
     };
     let mut found = backend::open_for_search(setup)?.search(&request)?;
+    found.retain(|memory| scope::is_of(memory, &here));
     found.truncate(top_k);
     Ok(found)
 }

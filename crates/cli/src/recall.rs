@@ -118,14 +118,15 @@ fn search(setup: &Setup, session: &Session, query: &str) -> Result<Vec<Memory>, 
         .map_err(|error| ApiError::Invalid(error.to_string()))?;
     let request = SearchRequest {
         query: query.to_owned(),
-        app_id: scope.app_id,
-        filters,
+        app_id: scope.app_id.clone(),
+        filters: backend::confined(setup, &scope, filters),
         top_k: TOP_K,
         purpose: Purpose::Recall,
         now: Timestamp::now(),
         timeout: TIMEOUT,
     };
     let mut found = backend::open_for_search(setup)?.search(&request)?;
+    found.retain(|memory| scope::is_of(memory, &scope));
     found.truncate(TOP_K);
     Ok(found)
 }

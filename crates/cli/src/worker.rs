@@ -32,6 +32,7 @@ pub(crate) fn all(setup: &Setup) -> (usize, usize) {
     // Tells hooks that what they would start a worker for is being done; without it they start one more.
     let _at_work = pending::at_work(&setup.data_folder);
     take_up_abandoned(setup);
+    pending::recover(&setup.data_folder, true);
     let waiting = pending::waiting(&setup.data_folder);
     let mut n_left = 0;
     let n_taken = waiting

@@ -42,6 +42,21 @@ pub const ALL: &[EnvVar] = &[
         "http://127.0.0.1:8787",
     ),
     var("MEM0_CODE_STORE_URL", "Address of a shared PostgreSQL store", "none", "postgres://db.example/memory"),
+    // A model that looks for memories.
+    var(
+        "MEM0_CODE_LLM_URL",
+        "Address of a language model that looks for memories in place of the rules: an OpenAI-compatible endpoint, Anthropic or Ollama",
+        "none, rules alone extract",
+        "http://127.0.0.1:11434",
+    ),
+    var("MEM0_CODE_LLM_MODEL", "Name of that model", "none, rules alone extract", "qwen3:8b"),
+    var("MEM0_CODE_LLM_API_KEY", "Key for that model", "none", "…"),
+    var(
+        "MEM0_CODE_LLM_DAILY_TOKENS",
+        "Most tokens a day that model may take, in and out together",
+        "`200000`",
+        "50000",
+    ),
     // Who and what.
     var(
         "MEM0_CODE_USER_ID",
@@ -162,7 +177,6 @@ pub const WITHOUT_EFFECT: &[&str] = &[
     "OPENAI_BASE_URL",
     "OPENAI_API_BASE",
     "LLM_BASE_URL",
-    "MEM0_CODE_LLM_URL",
     "MEM0_CODE_RERANK",
     "MEM0_CODE_SEARCH_ONCE_PER_SESSION",
     "MEM0_CODE_SYNC_FLUSH",

@@ -182,11 +182,12 @@ pub fn set_aside(path: &Path, role: Role, schema: &Schema) -> Result<Option<Path
         .map(|stamp| suffixed(path, &format!(".corrupt-{stamp}")))
         .find(|kept| !kept.exists())
         .unwrap_or_else(|| suffixed(path, ".corrupt"));
-    fs::rename(path, &kept).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
+    // The database goes last: a new one beside the old log would have the log emptied.
     for suffix in ["-wal", "-shm"] {
         // Absent after a clean close; there is nothing to keep then.
         let _ = fs::rename(suffixed(path, suffix), suffixed(&kept, suffix));
     }
+    fs::rename(path, &kept).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
     Ok(Some(kept))
 }
 

@@ -4,4 +4,5 @@ pub mod api;
 pub mod db;
 pub mod embedded;
 pub mod evidence;
+pub mod llm;
 pub mod platform;

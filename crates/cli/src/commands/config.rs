@@ -15,8 +15,13 @@ use crate::setup::Setup;
 pub(crate) fn run(setup: &Setup, action: &ConfigAction) -> CommandResult {
     match action {
         ConfigAction::List { json } => list(setup, *json),
-        ConfigAction::Get { key } => {
-            output::line(shown(setup, known(key)?));
+        ConfigAction::Get { key, json } => {
+            let (key, value) = (known(key)?, shown(setup, known(key)?));
+            if *json {
+                output::json(&Map::from_iter([(key.to_owned(), Value::from(value))]));
+            } else {
+                output::line(value);
+            }
             Ok(Ending::Done)
         }
         ConfigAction::Set { key, value } => set(setup, known(key)?, value),
@@ -81,6 +86,14 @@ fn set(setup: &Setup, key: &str, value: &str) -> CommandResult {
     let settings = config::resolve(&|_| None, &file, None);
     if let Some(warning) = settings.warnings.iter().find(|warning| warning.starts_with(&format!("{key}: "))) {
         return Err(refused(warning).into());
+    }
+    // A number beyond what counts would be kept and another one used.
+    let counts = settings.describe(key, &settings.backend(false)).and_then(|text| text.parse::<i64>().ok());
+    let given = document.get(key).and_then(Item::as_integer);
+    if let (Some(given), Some(counts)) = (given, counts)
+        && given != counts
+    {
+        return Err(refused(&format!("{counts} is the nearest that is")).into());
     }
     let text = document.to_string();
     mem0_code_engine::db::private_folder(&setup.mem0)?;

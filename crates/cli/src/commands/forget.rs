@@ -64,7 +64,7 @@ pub(crate) fn run(setup: &Setup, arguments: &ForgetArgs) -> CommandResult {
         for filter in &mut filters {
             *filter = json!({ "AND": [filter.take(), { "app_id": here.app_id }] });
         }
-        counts["memories"] = engine.delete_where(&json!({ "OR": filters }))?.into();
+        counts["memories"] = engine.delete_where(&scope::confined(json!({ "OR": filters }), &here))?.into();
     }
     counts["pending_packets"] = n_packets.into();
     let is_whole = remote.as_ref().is_none_or(|remote| remote["status"] == "deleted");
@@ -138,7 +138,11 @@ fn find(
             let listed = api.list(&request).map_err(|error| error.to_string())?.results;
             let is_last = listed.len() < PAGE_SIZE;
             let theirs = listed.into_iter().filter(|memory| {
-                memory.app_id.as_deref().is_some_and(|app_id| app_id == here.app_id || app_id.starts_with(&below))
+                scope::is_of(memory, here)
+                    && memory
+                        .app_id
+                        .as_deref()
+                        .is_some_and(|app_id| app_id == here.app_id || app_id.starts_with(&below))
             });
             for memory in theirs {
                 if seen.insert(memory.id.clone()) {
@@ -153,27 +157,58 @@ fn find(
     Ok((ids, true))
 }
 
+/// What would be deleted of one host's evidence.
+struct Previewed {
+    host: String,
+    counts: Counts,
+}
+
 fn preview(setup: &Setup, here: &Scope, arguments: &ForgetArgs) -> CommandResult {
-    output::line(format_args!("Nothing is deleted by this preview. About {}:", here.identity));
+    let mut hosts = Vec::new();
     for (host, folder) in setup.data_folders() {
         if folder.join(FILE_NAME).is_file() {
             let counts = Evidence::open(&folder, Role::Worker)?.counts(&here.identity)?;
-            output::line(format_args!(
-                "  {host}: {} recorded events of {} sessions, {} packets",
-                counts.events, counts.session_scopes, counts.flushes
-            ));
+            hosts.push(Previewed { host, counts });
         }
     }
     let is_embedded = matches!(setup.backend, Backend::Embedded);
+    let mut memories = None;
     if arguments.remote || is_embedded {
         let mut api = backend::open_for_search(setup)?;
         let (ids, is_complete) = find(api.as_mut(), setup, here, is_embedded || arguments.include_project_memory)
             .map_err(anyhow::Error::msg)?;
-        let more = if is_complete { "" } else { " at least" };
-        output::line(format_args!("  memories:{more} {}", ids.len()));
+        let mut first = Vec::new();
         for id in ids.iter().take(N_PREVIEWED) {
-            let text: String =
-                api.get(id)?.memory.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(100).collect();
+            let text = api.get(id)?.memory.split_whitespace().collect::<Vec<_>>().join(" ");
+            first.push((id.clone(), text.chars().take(100).collect::<String>()));
+        }
+        memories = Some((ids.len(), is_complete, first));
+    }
+    if arguments.json {
+        let hosts: Vec<Value> = hosts
+            .iter()
+            .map(|one| {
+                let Counts { events, session_scopes, flushes, .. } = one.counts;
+                json!({ "host": one.host, "events": events, "sessions": session_scopes, "packets": flushes })
+            })
+            .collect();
+        let memories = memories.map(|(total, is_complete, first)| {
+            let first: Vec<Value> = first.iter().map(|(id, text)| json!({ "id": id, "memory": text })).collect();
+            json!({ "total": total, "is_complete": is_complete, "first": first })
+        });
+        output::json(&json!({ "repo_id": here.identity, "hosts": hosts, "memories": memories }));
+        return Ok(Ending::Done);
+    }
+    output::line(format_args!("Nothing is deleted by this preview. About {}:", here.identity));
+    for Previewed { host, counts } in hosts {
+        output::line(format_args!(
+            "  {host}: {} recorded events of {} sessions, {} packets",
+            counts.events, counts.session_scopes, counts.flushes
+        ));
+    }
+    if let Some((total, is_complete, first)) = memories {
+        output::line(format_args!("  memories:{} {total}", if is_complete { "" } else { " at least" }));
+        for (id, text) in first {
             output::line(format_args!("    {id}  {text}"));
         }
     }

@@ -129,7 +129,8 @@ pub(crate) fn list(setup: &Setup, arguments: &ListArgs) -> CommandResult {
         }
         None => {
             let here = lookup::scope_of(setup, &setup.env.cwd);
-            scope::filters(&here, &setup.settings.user_id, SearchScope::Repo, None, None)?
+            let filters = scope::filters(&here, &setup.settings.user_id, SearchScope::Repo, None, None)?;
+            backend::confined(setup, &here, filters)
         }
     };
     let filters =
@@ -179,22 +180,31 @@ pub(crate) fn update(setup: &Setup, id: &str, text: &str, as_json: bool) -> Comm
 }
 
 /// `delete`.
-pub(crate) fn delete(setup: &Setup, ids: &[String]) -> CommandResult {
+pub(crate) fn delete(setup: &Setup, ids: &[String], as_json: bool) -> CommandResult {
     let mut api = backend::open(setup)?;
-    let mut n_deleted = 0;
-    let mut first_error = None;
+    let (mut deleted, mut failed) = (Vec::new(), Vec::new());
     for id in ids {
         match api.delete(id) {
-            Ok(()) => n_deleted += 1,
-            Err(error) if first_error.is_none() => first_error = Some(error),
-            Err(error) => output::error_line(format_args!("error: {error}")),
+            Ok(()) => deleted.push(id),
+            Err(error) => failed.push((id, error)),
         }
     }
-    if n_deleted > 0 {
-        let noun = if n_deleted == 1 { "memory" } else { "memories" };
-        output::line(format_args!("Deleted {n_deleted} {noun}."));
+    if as_json {
+        let failed: Vec<Value> =
+            failed.iter().map(|(id, error)| json!({ "id": id, "error": error.to_string() })).collect();
+        output::json(&json!({ "deleted": deleted, "failed": failed }));
+        return Ok(if failed.is_empty() { Ending::Done } else { Ending::Failed });
     }
-    first_error.map_or(Ok(Ending::Done), |error| Err(error.into()))
+    if !deleted.is_empty() {
+        let noun = if deleted.len() == 1 { "memory" } else { "memories" };
+        output::line(format_args!("Deleted {} {noun}.", deleted.len()));
+    }
+    let mut failed = failed.into_iter().map(|(_, error)| error);
+    let first = failed.next();
+    for error in failed {
+        output::error_line(format_args!("error: {error}"));
+    }
+    first.map_or(Ok(Ending::Done), |error| Err(error.into()))
 }
 
 /// `history`.

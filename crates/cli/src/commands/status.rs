@@ -71,6 +71,15 @@ pub(crate) fn run(setup: &Setup, as_json: bool) -> CommandResult {
             }),
             Ok(Some(Err(error))) | Err(error) => json!({ "error": error.to_string() }),
         },
+        "model": setup.settings.llm.as_ref().zip(backend::model_usage(setup)).map(|(llm, usage)| json!({
+            "name": llm.model,
+            "url": llm.url,
+            "daily_tokens": llm.daily_tokens,
+            "tokens_today": usage.tokens,
+            "requests_today": usage.requests,
+            "fallbacks_today": usage.fallbacks,
+            "last_failure": usage.last_failure.map(|(at, reason)| json!({ "at": at, "reason": reason })),
+        })),
         "pending_packets": folders.iter().map(|folder| folder.packets.0).sum::<usize>(),
         "running_packets": folders.iter().map(|folder| folder.packets.1).sum::<usize>(),
         "unsent_events": folders.iter().map(|folder| folder.waiting.unsent_events).sum::<u64>(),
@@ -186,6 +195,20 @@ fn print(setup: &Setup, status: &Value) {
     }
     if number("gave_up") > 0 {
         output::line(format_args!("Given up after five attempts: {} packets.", number("gave_up")));
+    }
+    if let Some(model) = status["model"].as_object() {
+        output::line(format_args!(
+            "Model: {} took {} of {} tokens today in {} requests; rules stood in {} times.",
+            model["name"].as_str().unwrap_or_default(),
+            model["tokens_today"],
+            model["daily_tokens"],
+            model["requests_today"],
+            model["fallbacks_today"],
+        ));
+        if let Some(failure) = model["last_failure"].as_object() {
+            let text = |key: &str| failure[key].as_str().unwrap_or_default();
+            output::line(format_args!("  last trouble ({}): {}", text("at"), text("reason")));
+        }
     }
     if let [time, error] = status["last_error"].as_array().map(Vec::as_slice).unwrap_or_default() {
         output::line(format_args!("Last error ({}): {}", time.as_str().unwrap_or(""), error.as_str().unwrap_or("")));

@@ -144,8 +144,8 @@ fn doctor_names_settings_that_do_nothing() {
         let ran = place.run_with(&[variable], &["doctor"]);
         assert!(ran.code == Some(1) && ran.stdout.contains(&format!("`{}`", variable.1)), "{ran:?}");
     }
-    let ran = place.run_with(&[("MEM0_CODE_LLM_URL", "http://127.0.0.1:1")], &["doctor"]);
-    assert!(ran.is_success() && ran.stdout.contains("without effect here: MEM0_CODE_LLM_URL"), "{ran:?}");
+    let ran = place.run_with(&[("OPENAI_BASE_URL", "http://127.0.0.1:1")], &["doctor"]);
+    assert!(ran.is_success() && ran.stdout.contains("without effect here: OPENAI_BASE_URL"), "{ran:?}");
     fs::create_dir_all(place.root.path().join("mem0")).expect("a home");
     fs::write(place.root.path().join("mem0/code.toml"), b"\xff\xfe").expect("a file");
     let ran = place.run(&["doctor"]);
@@ -185,4 +185,71 @@ fn a_home_that_is_a_file_is_not_an_empty_memory() {
         assert_eq!(ran.code, Some(1), "{arguments:?}: {ran:?}");
         assert!(ran.stderr.contains("not a directory") && ran.stderr.contains("hint:"), "{arguments:?}: {ran:?}");
     }
+}
+
+#[test]
+fn every_command_that_prints_data_prints_json() {
+    let place = Place::new();
+    assert!(place.run(&["add", "the build uses ninja"]).is_success());
+    let parse = |ran: Outcome| -> serde_json::Value {
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+    };
+    assert_eq!(parse(place.run(&["pause", "--json"]))["paused"], true);
+    assert_eq!(parse(place.run(&["resume", "--json"]))["paused"], false);
+    assert_eq!(parse(place.run(&["config", "get", "top_k", "--json"]))["top_k"], "3");
+    let preview = parse(place.run(&["forget", "--preview", "--json"]));
+    assert_eq!(preview["memories"]["total"], 1, "{preview}");
+    let id = preview["memories"]["first"][0]["id"].as_str().expect("an id").to_owned();
+    let ran = place.run(&["delete", "--json", &id, "nope"]);
+    assert_eq!(ran.code, Some(1));
+    let deleted = parse(ran);
+    assert!(deleted["deleted"][0] == id.as_str() && deleted["failed"][0]["id"] == "nope", "{deleted}");
+}
+
+#[test]
+fn numbers_beyond_what_counts_are_refused() {
+    let place = Place::new();
+    for (key, value) in [("top_k", "50"), ("top_k", "0"), ("max_context_chars", "999"), ("min_query_chars", "-1")] {
+        let ran = place.run(&["config", "set", "--", key, value]);
+        assert!(ran.code == Some(2) && ran.stderr.contains("nearest"), "{key} {value}: {ran:?}");
+    }
+    assert!(place.run(&["config", "set", "top_k", "20"]).is_success());
+}
+
+/// A repository without a remote and two linked work trees, one with a relative pointer: one memory, which outlives them.
+#[test]
+fn linked_work_trees_of_a_repository_without_a_remote_share_memory() {
+    let place = Place::new();
+    let git = |folder: &str, arguments: &[&str]| {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(place.root.path().join(folder)).args(arguments);
+        git.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", place.root.path());
+        git.envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "dev")));
+        git.envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "dev@host.example")));
+        assert!(git.output().expect("git starts").status.success(), "{arguments:?}");
+    };
+    git("project", &["init", "-q", "-b", "main"]);
+    git("project", &["commit", "-q", "--allow-empty", "-m", "start"]);
+    for tree in ["tree-a", "tree-b"] {
+        git("project", &["worktree", "add", "-q", "-b", tree, &format!("../{tree}")]);
+    }
+    fs::write(place.root.path().join("tree-b/.git"), "gitdir: ../project/.git/worktrees/tree-b\n").expect("a pointer");
+    let finds = |folder: &str| {
+        let mut command = place.command(&["search", "which port does staging use", "--json"]);
+        command.current_dir(place.root.path().join(folder));
+        run(command, b"", LIMIT).stdout.contains("7443")
+    };
+    let mut add = place.command(&["add", "staging uses port 7443"]);
+    add.current_dir(place.root.path().join("tree-a"));
+    assert!(run(add, b"", LIMIT).is_success());
+    assert!(finds("project") && finds("tree-b"));
+    git("project", &["worktree", "remove", "--force", "tree-a"]);
+    assert!(finds("project") && finds("tree-b"));
+    fs::create_dir_all(place.root.path().join("other/project")).expect("a folder");
+    git("other/project", &["init", "-q"]);
+    assert!(!finds("other/project"), "another repository of the same name");
+    let mut forget = place.command(&["forget", "--yes"]);
+    forget.current_dir(place.root.path().join("other/project"));
+    assert!(run(forget, b"", LIMIT).is_success());
+    assert!(finds("project"), "forgotten by another repository of the same name");
 }

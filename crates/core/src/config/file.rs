@@ -31,6 +31,12 @@ pub struct FileConfig {
     pub store_url: Option<String>,
     /// Address of a server with the Mem0 API.
     pub api_url: Option<String>,
+    /// Address of a language model that looks for memories.
+    pub llm_url: Option<String>,
+    /// The model's name there.
+    pub llm_model: Option<String>,
+    /// Most tokens a day it may take.
+    pub llm_daily_tokens: Option<i64>,
     /// Globs of project roots that are neither captured nor recalled for.
     pub exclude: Option<Vec<String>>,
     /// Where telemetry is sent.
@@ -41,7 +47,7 @@ pub struct FileConfig {
 }
 
 /// Keys a file may have, in the order they are listed.
-pub const KEYS: [&str; 15] = [
+pub const KEYS: [&str; 18] = [
     "user_id",
     "project_id",
     "top_k",
@@ -55,6 +61,9 @@ pub const KEYS: [&str; 15] = [
     "backend",
     "store_url",
     "api_url",
+    "llm_url",
+    "llm_model",
+    "llm_daily_tokens",
     "exclude",
     "telemetry_url",
 ];

@@ -53,6 +53,8 @@ pub struct Settings {
     pub store_url: Option<Secret>,
     /// The place chosen by name.
     pub choice: Choice,
+    /// The language model that looks for memories on this machine's behalf; `None`: rules alone do.
+    pub llm: Option<Llm>,
     /// Globs of project roots that are neither captured nor recalled for.
     pub exclude: Vec<String>,
     /// Whether telemetry is allowed.
@@ -63,6 +65,19 @@ pub struct Settings {
     pub manual_spawn: bool,
     /// Values that could not be used, a sentence each, for `doctor`. Never holds a secret.
     pub warnings: Vec<String>,
+}
+
+/// A language model, as the person named it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Llm {
+    /// Its server's address, without trailing slashes.
+    pub url: String,
+    /// Its name there.
+    pub model: String,
+    /// The key, where one is needed.
+    pub api_key: Option<Secret>,
+    /// Most tokens a day, in and out together, 200,000 by default.
+    pub daily_tokens: u64,
 }
 
 /// A place for memories, as named by the person.
@@ -142,6 +157,9 @@ impl Settings {
                 self.store_url.as_ref().map(|url| crate::redact::text(url.expose()).into_owned()).unwrap_or_default()
             }
             "api_url" => self.api_url.clone().unwrap_or_default(),
+            "llm_url" => self.llm.as_ref().map(|llm| llm.url.clone()).unwrap_or_default(),
+            "llm_model" => self.llm.as_ref().map(|llm| llm.model.clone()).unwrap_or_default(),
+            "llm_daily_tokens" => self.llm.as_ref().map(|llm| llm.daily_tokens.to_string()).unwrap_or_default(),
             "exclude" => self.exclude.join(", "),
             "telemetry_url" => self.telemetry_url.clone().unwrap_or_default(),
             _ => return None,
@@ -211,6 +229,7 @@ pub fn resolve(env: &Env<'_>, file: &FileConfig, host: Option<&str>) -> Settings
         api_url,
         store_url,
         choice,
+        llm: layers.llm(file),
         exclude: file.exclude.clone().unwrap_or_default(),
         telemetry: !layers
             .var("MEM0_TELEMETRY")
@@ -269,6 +288,24 @@ impl Layers<'_> {
         // A hundred years are as good as for ever, and within what a `Duration` can be added to.
         let seconds = parsed.or(file.filter(usable)).unwrap_or(default).clamp(0.0, 3.2e9);
         Duration::from_secs_f64(seconds)
+    }
+
+    fn llm(&mut self, file: &FileConfig) -> Option<Llm> {
+        let url = self.var("MEM0_CODE_LLM_URL").or_else(|| non_blank(file.llm_url.as_deref()))?;
+        let url = address(&url)?;
+        let Some(model) = self.var("MEM0_CODE_LLM_MODEL").or_else(|| non_blank(file.llm_model.as_deref())) else {
+            self.warnings
+                .push("a language model's address is set, but not MEM0_CODE_LLM_MODEL; rules extract".to_owned());
+            return None;
+        };
+        let limit = self.var("MEM0_CODE_LLM_DAILY_TOKENS");
+        let limit = self.count(limit, "llm_daily_tokens", file.llm_daily_tokens, 200_000);
+        Some(Llm {
+            url,
+            model,
+            api_key: self.var("MEM0_CODE_LLM_API_KEY").map(Secret::new),
+            daily_tokens: u64::try_from(limit).unwrap_or(u64::MAX),
+        })
     }
 
     fn scope(&mut self, file: Option<&str>) -> SearchScope {

@@ -36,6 +36,7 @@ fn defaults() {
         api_url: None,
         store_url: None,
         choice: Auto,
+        llm: None,
         exclude: [],
         telemetry: true,
         telemetry_url: None,
@@ -156,6 +157,18 @@ fn backends() {
 fn issue_b149_only_documented_variables_count() {
     let foreign = ["ANTHROPIC_BASE_URL", "LLM_BASE_URL", "OPENAI_BASE_URL"].map(|name| (name, "http://127.0.0.1:1"));
     assert_eq!(settings(&foreign, ""), settings(&[], ""));
+}
+
+#[test]
+fn a_language_model_needs_an_address_and_a_name() {
+    let url = ("MEM0_CODE_LLM_URL", "http://127.0.0.1:11434/");
+    assert_eq!(settings(&[("MEM0_CODE_LLM_MODEL", "small")], "").llm, None);
+    let nameless = settings(&[url], "");
+    assert_eq!((nameless.llm, nameless.warnings.len()), (None, 1));
+    let file = "llm_model = 'small'\nllm_daily_tokens = 900\n";
+    let llm = settings(&[url, ("MEM0_CODE_LLM_API_KEY", "k-1")], file).llm.expect("a model");
+    assert_eq!((llm.url.as_str(), llm.model.as_str(), llm.daily_tokens), ("http://127.0.0.1:11434", "small", 900));
+    assert!(!format!("{llm:?}").contains("k-1"));
 }
 
 #[test]

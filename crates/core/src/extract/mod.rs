@@ -20,6 +20,7 @@
 //! repeats from a file it read.
 
 mod junk;
+pub mod model;
 mod place;
 mod prose;
 mod ran;
@@ -71,6 +72,8 @@ pub enum Rule {
     Fix,
     /// A fact about the environment seen again and again.
     Environment,
+    /// A language model found it, see [`model`].
+    Model,
 }
 
 impl Rule {
@@ -85,6 +88,7 @@ impl Rule {
             Self::Outcome => "outcome",
             Self::Fix => "fix",
             Self::Environment => "environment",
+            Self::Model => "model",
         }
     }
 }

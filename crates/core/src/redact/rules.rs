@@ -109,7 +109,7 @@ pub(super) const RULES: [Rule; 49] = [
             "sessiontoken",
             "session token",
         ],
-        r#"((?:api[_-]?key|secret[_\s-]?access[_\s-]?key|session[_\s-]?token)\s*[:=]\s*)[^\s"']+"#,
+        r#"((?:api[_-]?key|secret[_\s-]?access[_\s-]?key|session[_\s-]?token)(?u:\s)*(?:[:=]|：)(?u:\s)*)[^\s"']+"#,
         "Mem0",
     ),
     named(
@@ -126,7 +126,7 @@ pub(super) const RULES: [Rule; 49] = [
             "refreshtoken",
             "refresh token",
         ],
-        r#"((?:(?:access|refresh)[_\s-]?token|password|credential)\s*[:=]\s*)[^\s&"']+"#,
+        r#"((?:(?:access|refresh)[_\s-]?token|password|credential)(?u:\s)*(?:[:=]|：)(?u:\s)*)[^\s&"']+"#,
         "Mem0",
     ),
     named(

@@ -426,6 +426,17 @@ fn the_text_around_a_secret_survives() {
 }
 
 #[test]
+fn spaces_of_other_scripts_hide_no_value() {
+    let value = make("abcdefghkmnpqr", 9, 5);
+    for before in ["\u{a0}:", "\u{a0}: ", "\u{202f}:\u{a0}", "：", "\u{3000}=\u{3000}"] {
+        for name in ["Password", "api_key", "refresh-token"] {
+            let text = format!("{name}{before}{value} and more");
+            assert_eq!(super::text(&text), format!("{name}{before}[REDACTED] and more"));
+        }
+    }
+}
+
+#[test]
 fn issue_b141_names_and_hashes_stay() {
     let integrity = format!("\"integrity\": \"sha512-{}==\"", make(&format!("{TOKEN}+/"), 86, 9));
     let clean = [

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 pub use remote::{normalize_remote, slug_of_remote};
-pub use search::{ScopeError, SearchScope, filters};
+pub use search::{ScopeError, SearchScope, confined, filters, is_of};
 
 use crate::digest;
 
@@ -40,6 +40,8 @@ pub struct GitFacts {
     pub branch: String,
     /// The commit, or empty in a repository without one.
     pub head: String,
+    /// In a linked work tree: the real top of the main one, where there is one.
+    pub main_root: Option<PathBuf>,
 }
 
 /// How the person named the project.
@@ -58,7 +60,7 @@ pub struct Scope {
     pub cwd: PathBuf,
     /// The real root of the project.
     pub root: PathBuf,
-    /// The repository: its normalized remote, or `local:<root>`. `repo_id` in the evidence store.
+    /// The repository: its normalized remote, or `local:<root>` with the main work tree's root. `repo_id` in the evidence store.
     pub identity: String,
     /// The repository's slug.
     pub app_id: String,
@@ -78,8 +80,7 @@ pub struct Scope {
 pub fn resolve(place: &Place, naming: &Naming<'_>) -> Scope {
     let remote =
         place.git.as_ref().and_then(|git| git.remote.as_deref()).map(str::trim).filter(|remote| !remote.is_empty());
-    let root = path_text(&place.root);
-    let identity = remote.map_or_else(|| local_identity(&root), normalize_remote);
+    let identity = remote.map_or_else(|| local_identity(&path_text(home(place))), normalize_remote);
     let app_id = slug(place, naming, remote);
     let project_id = project_id(&app_id, &identity);
     let git = place.git.as_ref();
@@ -121,6 +122,11 @@ pub fn is_wildcard(value: &str) -> bool {
     value.trim().chars().all(|char| char == '*')
 }
 
+/// The folder that stands for a repository without a remote: its linked work trees come and go, and share its memory.
+fn home(place: &Place) -> &Path {
+    place.git.as_ref().and_then(|git| git.main_root.as_deref()).unwrap_or(&place.root)
+}
+
 /// The first name that names something: given by the person, mapped, from the remote, from the folder.
 fn slug(place: &Place, naming: &Naming<'_>, remote: Option<&str>) -> String {
     let named = |value: &str| Some(value.trim().to_owned()).filter(|value| !is_wildcard(value));
@@ -129,7 +135,7 @@ fn slug(place: &Place, naming: &Naming<'_>, remote: Option<&str>) -> String {
         .and_then(named)
         .or_else(|| mapped(place, naming.project_map?, remote).and_then(named))
         .or_else(|| named(&slug_of_remote(remote?)))
-        .or_else(|| named(&place.root.file_name()?.to_string_lossy()))
+        .or_else(|| named(&home(place).file_name()?.to_string_lossy()))
         .unwrap_or_else(|| "unknown".to_owned())
 }
 

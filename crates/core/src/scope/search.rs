@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Scope, directory_chain, is_wildcard};
-use crate::memory::Category;
+use crate::memory::{Category, Memory};
 
 /// How far a search reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -89,4 +89,21 @@ pub fn filters(
         filter = json!({"AND": [filter, {"run_id": run_id}]});
     }
     Ok(filter)
+}
+
+/// Narrows a search to this repository's namespaces. Turns carry their person and their project both, and two repositories
+/// may have one slug: what is mine must not come from the other one.
+#[must_use]
+pub fn confined(filters: Value, scope: &Scope) -> Value {
+    let ours = namespaces(scope);
+    json!({"AND": [filters, {"OR": [{"agent_id": null}, {"agent_id": {"in": ours}}]}]})
+}
+
+/// Tells whether a memory is of no project or of this one; the same as [`confined`], for places whose filters we do not choose.
+pub fn is_of(memory: &Memory, scope: &Scope) -> bool {
+    memory.agent_id.as_deref().is_none_or(|id| id.is_empty() || namespaces(scope).contains(&id))
+}
+
+fn namespaces(scope: &Scope) -> Vec<&str> {
+    [Some(scope.project_id.as_str()), scope.older_project_id.as_deref()].into_iter().flatten().collect()
 }

@@ -14,6 +14,7 @@ fn place(root: &str, below: &str, remote: Option<&str>) -> Place {
         remote: Some(remote.to_owned()).filter(|remote| !remote.is_empty()),
         branch: "main".to_owned(),
         head: "abc".to_owned(),
+        main_root: None,
     });
     Place { given: cwd.clone(), cwd, given_root: root.clone(), root, git }
 }
@@ -121,6 +122,19 @@ fn folders_without_a_remote() {
     let (one, two) = (place("/tmp/a-b/c", "", None), place("/tmp/a/b-c", "", None));
     assert_ne!(resolve(&one, &Naming::default()).identity, resolve(&two, &Naming::default()).identity);
     assert_eq!(resolve(&place("/", "", None), &Naming::default()).app_id, "unknown");
+}
+
+#[test]
+fn linked_work_trees_share_the_main_ones_memory() {
+    let mut linked = place("/w/trees/fix-7", "src", Some(""));
+    linked.git.as_mut().expect("git").main_root = Some(PathBuf::from("/w/notes"));
+    let (linked, main) =
+        (resolve(&linked, &Naming::default()), resolve(&place("/w/notes", "src", Some("")), &Naming::default()));
+    assert_eq!(
+        (&linked.identity, &linked.app_id, &linked.project_id, &linked.directory),
+        (&main.identity, &main.app_id, &main.project_id, &main.directory)
+    );
+    assert_eq!(linked.root, PathBuf::from("/w/trees/fix-7"));
 }
 
 #[test]

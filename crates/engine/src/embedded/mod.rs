@@ -37,6 +37,7 @@ use mem0_code_core::rank::terms;
 use rusqlite::Connection;
 
 use crate::api::{Account, AddEvent, AddRequest, ApiError, Change, ListRequest, MemoryApi, Page, SearchRequest};
+use crate::llm::Extractor;
 use doc::Indexer;
 use segment::Segment;
 
@@ -66,6 +67,7 @@ pub struct Embedded {
     open_segment: Option<(String, Arc<Segment>)>,
     views: Vec<search::Kept>,
     last_error: Option<String>,
+    extractor: Option<Box<dyn Extractor>>,
 }
 
 impl Embedded {
@@ -86,9 +88,17 @@ impl Embedded {
             open_segment: None,
             views: Vec::new(),
             last_error: None,
+            extractor: None,
         };
         out.connect()?;
         Ok(out)
+    }
+
+    /// Has durable memories looked for by `extractor` first; the rules stay for what it leaves to them.
+    #[must_use]
+    pub fn with_extractor(mut self, extractor: Box<dyn Extractor>) -> Self {
+        self.extractor = Some(extractor);
+        self
     }
 
     /// Opens the database if it is not open; false when there is none and none may be made.

@@ -36,25 +36,37 @@ impl Embedded {
         let Some(mut db) = self.db.take() else {
             return Err(ApiError::Invalid("the memory was opened for searching only".to_owned()));
         };
-        let result = self.store_on(&mut db, request);
+        // A model takes seconds: it is asked before the database is locked, and only for what is new.
+        let is_known = request.idempotency_key.as_ref().is_some_and(|key| known(&db, key).is_ok_and(|id| id.is_some()));
+        let found = match &mut self.extractor {
+            Some(extractor) if request.infer && !is_known => extractor.extract(&request.messages),
+            _ => None,
+        };
+        let result = self.store_on(&mut db, request, found);
         self.db = Some(db);
         self.noted(result.map_err(fail))
     }
 
-    fn store_on(&mut self, db: &mut Connection, request: &AddRequest) -> rusqlite::Result<String> {
+    /// `found`: what is durable in the messages, where something else than the rules looked.
+    fn store_on(
+        &mut self,
+        db: &mut Connection,
+        request: &AddRequest,
+        found: Option<Vec<Candidate>>,
+    ) -> rusqlite::Result<String> {
         let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        if let Some(key) = &request.idempotency_key {
-            let known: Option<String> = tx
-                .prepare_cached("SELECT id FROM event WHERE key = ?1")?
-                .query_row([key], |row| row.get(0))
-                .optional()?;
-            if let Some(event) = known {
-                return Ok(event);
-            }
+        if let Some(key) = &request.idempotency_key
+            && let Some(event) = known(&tx, key)?
+        {
+            return Ok(event);
         }
         let now = request.now.unwrap_or_else(Timestamp::now).as_microsecond();
-        let n_results =
-            if request.infer { self.store_turns(&tx, request, now)? } else { self.store_as_told(&tx, request, now)? };
+        let n_results = if request.infer {
+            let candidates = found.unwrap_or_else(|| extract::extract(&request.messages));
+            self.store_turns(&tx, request, &candidates, now)?
+        } else {
+            self.store_as_told(&tx, request, now)?
+        };
         let event = uuid::Uuid::now_v7().to_string();
         tx.prepare_cached("INSERT INTO event (id, key, results, created_at) VALUES (?1, ?2, ?3, ?4)")?.execute((
             &event,
@@ -87,9 +99,14 @@ impl Embedded {
         Ok(n_results)
     }
 
-    /// Each message is a row as it is; rules find what is durable in them.
-    fn store_turns(&mut self, db: &Connection, request: &AddRequest, now: i64) -> rusqlite::Result<usize> {
-        let candidates = extract::extract(&request.messages);
+    /// Each message is a row as it is, and so is each durable memory found in them.
+    fn store_turns(
+        &mut self,
+        db: &Connection,
+        request: &AddRequest,
+        candidates: &[Candidate],
+        now: i64,
+    ) -> rusqlite::Result<usize> {
         let shared = rows::shared(db, &request.entities, &[], &request.metadata)?;
         let mut ids: Vec<Option<String>> = Vec::with_capacity(request.messages.len());
         for (at, message) in request.messages.iter().enumerate() {
@@ -113,7 +130,7 @@ impl Embedded {
             ids.push(Some(rows::insert(db, &mut self.indexer, &row)?.1));
         }
         let mut n_results = 0;
-        for candidate in &candidates {
+        for candidate in candidates {
             n_results += usize::from(self.store_candidate(db, request, candidate, &ids, now)?);
         }
         Ok(n_results)
@@ -223,6 +240,11 @@ impl Embedded {
         found.truncate(NEAREST);
         Ok(found)
     }
+}
+
+/// The event of an earlier request with this key.
+fn known(db: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
+    db.prepare_cached("SELECT id FROM event WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()
 }
 
 /// A durable memory about to be stored.

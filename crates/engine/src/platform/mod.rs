@@ -5,7 +5,7 @@
 
 pub mod http;
 #[cfg(test)]
-mod stub;
+pub(crate) mod stub;
 
 use std::fmt;
 use std::time::{Duration, Instant};

@@ -11,5 +11,6 @@ mod hooks;
 mod input;
 mod kills;
 mod locks;
+mod model;
 mod races;
 mod server;

@@ -128,3 +128,58 @@ fn an_unreachable_server_holds_up_no_prompt() {
         assert_eq!(home.stored_prompts().len(), 1, "{url}");
     }
 }
+
+/// A packet of three requests, its worker killed while any one of its six requests is under way: the next worker
+/// sends what no answer came for, and nothing else.
+#[test]
+fn a_worker_killed_at_any_request_sends_each_text_once() {
+    const REQUESTS: usize = 6;
+    let words: Vec<String> = (0..15_000).map(|number| format!("w{number:05}")).collect();
+    let prompt = words.join(" ... ");
+    for (boundary, is_accepted) in (1..=REQUESTS).flat_map(|boundary| [(boundary, false), (boundary, true)]) {
+        let (home, platform) = (Home::new(), Platform::start());
+        for (event, fields) in [
+            ("UserPromptSubmit", json!({"prompt": prompt})),
+            ("Stop", json!({"last_assistant_message": "Noted."})),
+            ("SessionEnd", json!({"reason": "other"})),
+        ] {
+            run(&home, platform.url(), &["hook", "claude-code", event], &home.payload(event, "s1", fields));
+        }
+        platform.clear_log();
+        // The stub notes a request when it has read it; `close` answers nothing, a delay answers to nobody.
+        let fatal = if is_accepted { json!({"delay_ms": 400}) } else { json!({"delay_ms": 400, "fail": "close"}) };
+        platform.set_rules(&[
+            json!({"on": "*", "times": boundary - 1, "reply": {}}),
+            json!({"on": "*", "times": 1, "reply": fatal}),
+        ]);
+        let worker = process::start(with_server(home.command(&["worker"]), platform.url()), b"");
+        while platform.count("*") < boundary {
+            thread::sleep(Duration::from_millis(2));
+        }
+        worker.kill();
+        home.age_claims();
+        let outcome = run(&home, platform.url(), &["worker"], "");
+        assert!(outcome.is_success(), "{boundary}: {outcome:?}");
+        assert_eq!(home.packets(), Vec::<String>::new(), "{boundary}");
+        let adds: Vec<_> = platform.log().into_iter().filter(|request| request.on == ADD).collect();
+        let is_fatal_add = boundary <= 3;
+        assert_eq!(adds.len(), 3 + usize::from(is_fatal_add), "{boundary}");
+        // What was under way at the kill comes again, with the same key if a server took it the first time.
+        let key = |index: usize| adds[index].headers["idempotency-key"].as_str().expect("a key").to_owned();
+        let mut accepted = Vec::new();
+        for index in 0..adds.len() {
+            let again = (index + 1..adds.len()).any(|later| key(later) == key(index));
+            assert_eq!(again, is_fatal_add && index + 1 == boundary, "{boundary}");
+            if !again {
+                accepted.push(&adds[index]);
+            }
+        }
+        let sent: Vec<String> = accepted
+            .iter()
+            .flat_map(|request| request.body["messages"].as_array().cloned().unwrap_or_default())
+            .filter(|message| message["role"] == "user")
+            .map(|message| message["content"].as_str().unwrap_or_default().to_owned())
+            .collect();
+        assert_eq!(sent.concat(), prompt, "{boundary}: the pieces join up to the prompt, each once and in order");
+    }
+}
