@@ -126,7 +126,7 @@ fn handshake_versions() {
         let (said, _) = converse(&[initialize(asked), initialize(asked), request(1, "tools/list", json!({}))]);
         assert_eq!(said[0]["result"]["protocolVersion"], answered, "{asked}");
         assert_eq!(said[1]["result"]["protocolVersion"], answered, "{asked}");
-        assert_eq!(said[2]["result"]["tools"].as_array().unwrap().len(), 1);
+        assert_eq!(said[2]["result"]["tools"].as_array().unwrap().len(), 2);
     }
     let (said, _) =
         converse(&[request(1, "initialize", json!({})), request(2, "initialize", json!({"protocolVersion": 5}))]);

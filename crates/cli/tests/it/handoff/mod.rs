@@ -1,8 +1,11 @@
 //! Session handoff: every fixture of `tests/fixtures/handoff`, the scenarios of the store and of the MCP tool, and what an
 //! attacker could put into a session or its path.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests: what is not there fails the test")]
+
 mod attacks;
 mod fixtures;
+mod large;
 mod scenarios;
 
 use std::path::{Path, PathBuf};
