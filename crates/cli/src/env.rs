@@ -30,6 +30,12 @@ impl Env {
         }
     }
 
+    /// Surroundings with a home and nothing else.
+    #[cfg(test)]
+    pub(crate) fn of_home(home: PathBuf) -> Self {
+        Self { home: Some(home), ..Self::default() }
+    }
+
     /// Returns a variable that is set to something other than white space.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty()).map(str::to_owned)

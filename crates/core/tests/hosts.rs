@@ -344,8 +344,10 @@ fn seeds() -> Vec<Vec<u8>> {
 
 static SEEDS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(seeds);
 
-/// The transcripts' lines, a file each.
-static LINES: LazyLock<Vec<(&str, Vec<Vec<u8>>)>> = LazyLock::new(|| {
+/// The lines of a host's transcripts, a file each, by the host's id.
+type HostLines = (&'static str, Vec<Vec<u8>>);
+
+static LINES: LazyLock<Vec<HostLines>> = LazyLock::new(|| {
     let lines = |text: Vec<u8>| text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let of_host = |(id, start): &(&'static str, &str)| {
         let id = *id;
@@ -410,14 +412,14 @@ fn try_all(bytes: &[u8], since: &Since) {
 
 /// Says what is wrong with what a host is given for `context`, or nothing.
 fn fault_in(host: &str, native: &str, context: &str, printed: &[u8]) -> Option<String> {
-    let takes = match (host, native) {
-        ("claude-code" | "codex", "SessionStart" | "UserPromptSubmit" | "SubagentStart") => true,
-        ("cursor", "sessionStart" | "beforeSubmitPrompt") => true,
-        ("kimi", "UserPromptSubmit") => true,
-        ("antigravity", "PreInvocation") => true,
-        ("opencode" | "openclaw" | "pi" | "deepseek", "prompt" | "reminder") => true,
-        _ => false,
-    } && !context.trim().is_empty();
+    let takes = matches!(
+        (host, native),
+        ("claude-code" | "codex", "SessionStart" | "UserPromptSubmit" | "SubagentStart")
+            | ("cursor", "sessionStart" | "beforeSubmitPrompt")
+            | ("kimi", "UserPromptSubmit")
+            | ("antigravity", "PreInvocation")
+            | ("opencode" | "openclaw" | "pi" | "deepseek", "prompt" | "reminder")
+    ) && !context.trim().is_empty();
     let expected = match (host, native, takes) {
         ("antigravity", "PreToolUse", _) => json!({"decision": "allow"}),
         ("antigravity", _, false) => json!({}),

@@ -68,6 +68,9 @@ struct Intake {
     spool: Spool,
     redact: bool,
     redacted: u64,
+    /// Texts to insert, each after so many items.
+    inserted: Vec<(u64, String)>,
+    warnings: Vec<String>,
 }
 
 impl Intake {
@@ -78,6 +81,8 @@ impl Intake {
             spool: Spool::default(),
             redact: wanted.redact,
             redacted: 0,
+            inserted: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -97,22 +102,21 @@ impl Intake {
         Ok(json)
     }
 
-    /// Ends it: texts to insert, and the warnings that follow.
-    fn finish(mut self, wanted: &Wanted) -> Result<(Self, Vec<(u64, String)>, Vec<String>), Refusal> {
+    /// Ends it: makes up what is missing, if that is wanted.
+    fn finish(&mut self, wanted: &Wanted) -> Result<(), Refusal> {
         let missing = std::mem::take(&mut self.validator).finish(wanted.allow_missing_results)?;
-        let mut inserted = Vec::with_capacity(missing.len());
         for call in &missing {
-            inserted.push((call.after, self.text(&call.filled())?));
+            let json = self.text(&call.filled())?;
+            self.inserted.push((call.after, json));
         }
-        inserted.sort_by_key(|(after, _)| *after);
-        let mut warnings = Vec::new();
+        self.inserted.sort_by_key(|(after, _)| *after);
         if !missing.is_empty() {
-            warnings.push(warning("missing_results_filled"));
+            self.warnings.push(warning("missing_results_filled"));
         }
         if self.redacted > 0 {
-            warnings.push(format!("redacted: {}", self.redacted));
+            self.warnings.push(format!("redacted: {}", self.redacted));
         }
-        Ok((self, inserted, warnings))
+        Ok(())
     }
 }
 
@@ -179,21 +183,21 @@ fn bundle(bytes: &[u8], wanted: &Wanted) -> Result<Draft, Refusal> {
     }
     let mut intake = Intake::new(wanted);
     bundle.items(&mut |item| intake.take(item))?;
-    let (intake, inserted, more) = intake.finish(wanted)?;
+    intake.finish(wanted)?;
     let n_items = intake.size.items();
     let mut source = bundle.source(&hex(&Sha256::digest(bytes)), n_items);
     if let Some(title) = &wanted.title {
         source.title.clone_from(title);
     }
     let mut warnings = bundle.warnings.clone();
-    warnings.extend(more);
+    warnings.append(&mut intake.warnings);
     Ok(Draft {
         counts: bundle.counts(n_items, intake.size.approximate_tokens()),
         source,
         warnings,
         redacted: intake.redacted,
         saved_at: bundle.saved_at.clone(),
-        inserted,
+        inserted: intake.inserted,
         items: intake.spool,
     })
 }
@@ -276,7 +280,7 @@ fn native_of(
     let mut intake = Intake::new(wanted);
     let tally = reader.items(&mut transcript, &mut |item| intake.take(item))?;
     transcript.check_unchanged()?;
-    let (intake, inserted, more) = intake.finish(wanted)?;
+    intake.finish(wanted)?;
     let n_items = intake.size.items();
     let title = wanted.title.clone().or(outline.title.take().filter(|title| !title.trim().is_empty()));
     let title = title.unwrap_or_else(|| match host == sessions.id {
@@ -287,7 +291,7 @@ fn native_of(
     if transcript.is_mended {
         warnings.push(warning("invalid_unicode_replaced"));
     }
-    warnings.extend(more);
+    warnings.append(&mut intake.warnings);
     warnings.sort();
     warnings.dedup();
     let (active, imported) = outline.records.unwrap_or((n_items, n_items));
@@ -315,7 +319,7 @@ fn native_of(
         warnings,
         redacted: intake.redacted,
         saved_at: None,
-        inserted,
+        inserted: intake.inserted,
         items: intake.spool,
     })
 }

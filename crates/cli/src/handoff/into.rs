@@ -211,12 +211,6 @@ mod tests {
         .to_string()
     }
 
-    fn at_home(home: &Path) -> Env {
-        let mut env = Env::default();
-        env.home = Some(home.to_path_buf());
-        env
-    }
-
     fn every_file(folder: &Path) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -228,7 +222,7 @@ mod tests {
     #[test]
     fn every_host_gets_new_private_files_and_a_command() {
         let home = tempfile::tempdir().unwrap();
-        let env = at_home(home.path());
+        let env = Env::of_home(home.path().to_path_buf());
         let project = tempfile::tempdir().unwrap();
         for native in sessions::NATIVE {
             let resumed = resume(&env, &document(project.path()), native.sessions.id, None).unwrap();
@@ -249,7 +243,7 @@ mod tests {
     #[test]
     fn a_refusal_leaves_nothing_behind() {
         let home = tempfile::tempdir().unwrap();
-        let env = at_home(home.path());
+        let env = Env::of_home(home.path().to_path_buf());
         let project = tempfile::tempdir().unwrap();
         let odd = document(project.path()).replace(r#"{\"command\":\"false\"}"#, "[1]");
         for native in sessions::NATIVE.iter().filter(|native| native.sessions.id != "codex") {
@@ -269,7 +263,7 @@ mod tests {
         std::fs::write(&old, "old").unwrap();
         let files = vec![(old.clone(), b"new".to_vec()), (folder.path().join("deep/er/state.json"), b"{}".to_vec())];
         assert_eq!(put(&files).unwrap_err().kind, Kind::Io);
-        assert_eq!(every_file(folder.path()), [old.clone()]);
+        assert_eq!(every_file(folder.path()), std::slice::from_ref(&old));
         assert_eq!(std::fs::read_to_string(old).unwrap(), "old");
         assert!(!folder.path().join("deep").exists());
     }

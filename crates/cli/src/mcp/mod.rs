@@ -1,5 +1,5 @@
-//! The stdio MCP server: one read-only tool, [`search_memories`](tools), for every protocol revision from
-//! 2024-11-05 to 2026-07-28.
+//! The stdio MCP server: two read-only tools, [`search_memories` and `handoff_resource`](tools), for every protocol
+//! revision from 2024-11-05 to 2026-07-28.
 //!
 //! Messages, versions and results are the types of `rmcp`; the loop is ours, because the service of `rmcp` 3.11
 //! does otherwise than hosts need: it drops unparseable lines without an answer, ends when a notification comes
@@ -67,31 +67,68 @@ pub(crate) struct SearchCall {
     pub(crate) project: Option<PathBuf>,
 }
 
+/// One valid call of `handoff_resource`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HandoffCall {
+    /// The resource to give, and which part of it; `None` lists resources.
+    pub(crate) resume: Option<(String, u64)>,
+    /// Where the caller works, as in [`SearchCall::project`]; never from the arguments.
+    pub(crate) project: Option<PathBuf>,
+}
+
+/// An answer for a model.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Reply {
+    /// Its text.
+    pub(crate) text: String,
+    /// Pictures after it: payload in base64 and media type.
+    pub(crate) images: Vec<(String, String)>,
+}
+
+impl From<String> for Reply {
+    fn from(text: String) -> Self {
+        Self { text, images: Vec::new() }
+    }
+}
+
 /// Answers a search: the text for the model, or what went wrong, in words that may be shown to it.
 pub(crate) type Search = Box<dyn FnMut(SearchCall) -> Result<String, String> + Send>;
+/// Answers a call about handoffs, in the same way.
+pub(crate) type Handoff = Box<dyn FnMut(HandoffCall) -> Result<Reply, String> + Send>;
+
+/// What answers calls, one for each tool.
+pub(crate) struct Answers {
+    /// Of `search_memories`.
+    pub(crate) search: Search,
+    /// Of `handoff_resource`.
+    pub(crate) handoff: Handoff,
+}
 
 /// Serves on standard input and output until the input ends.
 ///
-/// `search` is called on a thread of its own, never twice at once. Calls that are unfinished when the input
+/// `answers` are called on a thread of their own, never two at once. Calls that are unfinished when the input
 /// ends get 0.8 s; what is unfinished then is answered with an error and left behind.
 ///
 /// # Errors
 /// When standard output cannot be written for another reason than that nobody reads it any more.
-pub(crate) fn serve(options: Options, search: Search) -> anyhow::Result<()> {
-    serve_on(options, search, io::stdin(), io::stdout().lock())
+pub(crate) fn serve(options: Options, answers: Answers) -> anyhow::Result<()> {
+    serve_on(options, answers, io::stdin(), io::stdout().lock())
 }
 
 /// Answers one message by itself; `None` when it wants no answer. For transports that carry single messages.
-pub(crate) fn respond(
-    options: Options,
-    message: &[u8],
-    search: impl FnOnce(SearchCall) -> Result<String, String>,
-) -> Option<Value> {
+pub(crate) fn respond(options: Options, message: &[u8], mut answers: Answers) -> Option<Value> {
     match Protocol::new(options).receive(message) {
         Action::Nothing | Action::Cancel(_) => None,
         Action::Reply(answer) => Some(answer),
-        Action::Call { id, shape, call: tools::Call::Search(call) } => {
-            Some(protocol::call_result(id, shape, search(call)))
+        Action::Call { id, shape, call } => Some(protocol::call_result(id, shape, answers.to(call))),
+    }
+}
+
+impl Answers {
+    fn to(&mut self, call: tools::Call) -> Result<Reply, String> {
+        match call {
+            tools::Call::Search(call) => (self.search)(call).map(Reply::from),
+            tools::Call::Handoff(call) => (self.handoff)(call),
         }
     }
 }
@@ -99,7 +136,7 @@ pub(crate) fn respond(
 /// Serves on any pair of streams. See [`serve`].
 fn serve_on(
     options: Options,
-    search: Search,
+    answers: Answers,
     input: impl Read + Send + 'static,
     output: impl Write,
 ) -> anyhow::Result<()> {
@@ -107,7 +144,7 @@ fn serve_on(
     let (calls, queue) = mpsc::channel();
     let lines = inbox.clone();
     thread::Builder::new().name("mcp-read".to_owned()).spawn(move || read(input, &lines))?;
-    thread::Builder::new().name("mcp-call".to_owned()).spawn(move || work(search, &queue, &inbox))?;
+    thread::Builder::new().name("mcp-call".to_owned()).spawn(move || work(answers, &queue, &inbox))?;
     let server = Server { protocol: Protocol::new(options), calls, running: Vec::new(), output };
     match server.run(&arrivals) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -124,7 +161,7 @@ enum Arrival {
     /// The input ended.
     End,
     /// A call ended.
-    Done(u64, Result<String, String>),
+    Done(u64, Result<Reply, String>),
 }
 
 /// A call on its way to the thread that runs it.
@@ -172,7 +209,7 @@ impl<W: Write> Server<W> {
                     let cancelled = Arc::new(AtomicBool::new(false));
                     self.running.push(Running { number, id, shape, cancelled: Arc::clone(&cancelled) });
                     if self.calls.send(Job { number, call, cancelled }).is_err() {
-                        self.finish(number, Err("The memory search stopped working.".to_owned()))?;
+                        self.finish(number, Err("This server stopped working.".to_owned()))?;
                     }
                 }
             }
@@ -191,12 +228,12 @@ impl<W: Write> Server<W> {
             }
         }
         while let Some(running) = self.running.first() {
-            self.finish(running.number, Err("The memory search did not finish before the input ended.".to_owned()))?;
+            self.finish(running.number, Err("The call did not finish before the input ended.".to_owned()))?;
         }
         Ok(())
     }
 
-    fn finish(&mut self, number: u64, result: Result<String, String>) -> io::Result<()> {
+    fn finish(&mut self, number: u64, result: Result<Reply, String>) -> io::Result<()> {
         let Some(position) = self.running.iter().position(|running| running.number == number) else { return Ok(()) };
         let running = self.running.remove(position);
         if running.cancelled.load(Ordering::Relaxed) {
@@ -248,15 +285,9 @@ fn read(input: impl Read, inbox: &SyncSender<Arrival>) {
 }
 
 /// Runs calls in order until nobody asks any more.
-fn work(mut search: Search, queue: &Receiver<Job>, inbox: &SyncSender<Arrival>) {
+fn work(mut answers: Answers, queue: &Receiver<Job>, inbox: &SyncSender<Arrival>) {
     for Job { number, call, cancelled } in queue {
-        let result = if cancelled.load(Ordering::Relaxed) {
-            Err(String::new())
-        } else {
-            match call {
-                tools::Call::Search(call) => search(call),
-            }
-        };
+        let result = if cancelled.load(Ordering::Relaxed) { Err(String::new()) } else { answers.to(call) };
         if inbox.send(Arrival::Done(number, result)).is_err() {
             return;
         }

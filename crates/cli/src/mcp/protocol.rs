@@ -13,7 +13,7 @@ use rmcp::model::{
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value, json};
 
-use super::{Options, SEARCH_GUIDANCE, tools};
+use super::{Options, Reply, SEARCH_GUIDANCE, tools};
 
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -178,9 +178,11 @@ impl Protocol {
 }
 
 /// Returns the answer to a call of a tool.
-pub(super) fn call_result(id: RequestId, shape: Shape, result: Result<String, String>) -> Value {
+pub(super) fn call_result(id: RequestId, shape: Shape, result: Result<Reply, String>) -> Value {
     let is_error = result.is_err();
-    let content = vec![ContentBlock::text(result.unwrap_or_else(|reason| reason))];
+    let reply = result.unwrap_or_else(Reply::from);
+    let mut content = vec![ContentBlock::text(reply.text)];
+    content.extend(reply.images.into_iter().map(|(data, media_type)| ContentBlock::image(data, media_type)));
     let mut result = CallToolResult::success(content);
     result.is_error = Some(is_error);
     if shape == Shape::Legacy {

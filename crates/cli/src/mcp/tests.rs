@@ -6,6 +6,10 @@ use serde_json::json;
 
 use super::*;
 
+fn answers(search: Search) -> Answers {
+    Answers { search, handoff: Box::new(|call| Ok(Reply::from(format!("{call:?}")))) }
+}
+
 /// Reads what the server wrote until it closed its end.
 struct Session {
     input: Option<io::PipeWriter>,
@@ -27,7 +31,7 @@ impl Session {
             answer(&call)
         });
         let options = Options { version: "9.8.7".to_owned(), default_project: Some(PathBuf::from("/default")) };
-        let server = thread::spawn(move || serve_on(options, search, stdin, stdout));
+        let server = thread::spawn(move || serve_on(options, answers(search), stdin, stdout));
         Self { input: Some(input), output: BufReader::new(output), server, calls }
     }
 
@@ -122,7 +126,7 @@ fn handshake_versions() {
         let (said, _) = converse(&[initialize(asked), initialize(asked), request(1, "tools/list", json!({}))]);
         assert_eq!(said[0]["result"]["protocolVersion"], answered, "{asked}");
         assert_eq!(said[1]["result"]["protocolVersion"], answered, "{asked}");
-        assert_eq!(said[2]["result"]["tools"].as_array().unwrap().len(), 1);
+        assert_eq!(said[2]["result"]["tools"].as_array().unwrap().len(), 2);
     }
     let (said, _) =
         converse(&[request(1, "initialize", json!({})), request(2, "initialize", json!({"protocolVersion": 5}))]);
@@ -449,7 +453,7 @@ fn nobody_reads_the_answers() {
     let (output, stdout) = io::pipe().unwrap();
     drop(output);
     let options = Options { version: "1".to_owned(), default_project: None };
-    let server = thread::spawn(move || serve_on(options, Box::new(|_| Ok(String::new())), stdin, stdout));
+    let server = thread::spawn(move || serve_on(options, answers(Box::new(|_| Ok(String::new()))), stdin, stdout));
     input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").unwrap();
     server.join().unwrap().unwrap();
 }

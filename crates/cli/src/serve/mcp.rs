@@ -16,8 +16,7 @@ pub(super) fn answer(setup: &Setup, asked: &Asked) -> Result<Answer, Failure> {
     }
     let project = project.unwrap_or_else(|| setup.env.cwd.clone());
     let options = Options { version: env!("CARGO_PKG_VERSION").to_owned(), default_project: Some(project.clone()) };
-    let search = |call| commands::mcp::answer(setup, &project, call);
-    Ok(match mcp::respond(options, &asked.body, search) {
+    Ok(match mcp::respond(options, &asked.body, commands::mcp::answers(setup, &project)) {
         Some(body) => Answer { status: 200, body: Some(body), headers: Vec::new() },
         None => Answer { status: 202, body: None, headers: Vec::new() },
     })

@@ -5,6 +5,7 @@
 
 mod cases;
 mod faults;
+mod handoff;
 mod process;
 mod review;
 mod serve;
