@@ -40,6 +40,9 @@ _mem0__code() {
             mem0__code,eval-engine)
                 cmd="mem0__code__subcmd__eval__subcmd__engine"
                 ;;
+            mem0__code,event)
+                cmd="mem0__code__subcmd__event"
+                ;;
             mem0__code,forget)
                 cmd="mem0__code__subcmd__forget"
                 ;;
@@ -48,6 +51,9 @@ _mem0__code() {
                 ;;
             mem0__code,get)
                 cmd="mem0__code__subcmd__get"
+                ;;
+            mem0__code,handoff)
+                cmd="mem0__code__subcmd__handoff"
                 ;;
             mem0__code,help)
                 cmd="mem0__code__subcmd__help"
@@ -81,6 +87,9 @@ _mem0__code() {
                 ;;
             mem0__code,search)
                 cmd="mem0__code__subcmd__search"
+                ;;
+            mem0__code,serve)
+                cmd="mem0__code__subcmd__serve"
                 ;;
             mem0__code,status)
                 cmd="mem0__code__subcmd__status"
@@ -151,6 +160,66 @@ _mem0__code() {
             mem0__code__subcmd__config__subcmd__help,set)
                 cmd="mem0__code__subcmd__config__subcmd__help__subcmd__set"
                 ;;
+            mem0__code__subcmd__handoff,command)
+                cmd="mem0__code__subcmd__handoff__subcmd__command"
+                ;;
+            mem0__code__subcmd__handoff,convert)
+                cmd="mem0__code__subcmd__handoff__subcmd__convert"
+                ;;
+            mem0__code__subcmd__handoff,export)
+                cmd="mem0__code__subcmd__handoff__subcmd__export"
+                ;;
+            mem0__code__subcmd__handoff,help)
+                cmd="mem0__code__subcmd__handoff__subcmd__help"
+                ;;
+            mem0__code__subcmd__handoff,list)
+                cmd="mem0__code__subcmd__handoff__subcmd__list"
+                ;;
+            mem0__code__subcmd__handoff,resume)
+                cmd="mem0__code__subcmd__handoff__subcmd__resume"
+                ;;
+            mem0__code__subcmd__handoff,save)
+                cmd="mem0__code__subcmd__handoff__subcmd__save"
+                ;;
+            mem0__code__subcmd__handoff,search)
+                cmd="mem0__code__subcmd__handoff__subcmd__search"
+                ;;
+            mem0__code__subcmd__handoff,show)
+                cmd="mem0__code__subcmd__handoff__subcmd__show"
+                ;;
+            mem0__code__subcmd__handoff,verify)
+                cmd="mem0__code__subcmd__handoff__subcmd__verify"
+                ;;
+            mem0__code__subcmd__handoff__subcmd__help,command)
+                cmd="mem0__code__subcmd__handoff__subcmd__help__subcmd__command"
+                ;;
+            mem0__code__subcmd__handoff__subcmd__help,convert)
+                cmd="mem0__code__subcmd__handoff__subcmd__help__subcmd__convert"
+                ;;
+            mem0__code__subcmd__handoff__subcmd__help,export)
+                cmd="mem0__code__subcmd__handoff__subcmd__help__subcmd__export"
+                ;;
+            mem0__code__subcmd__handoff__subcmd__help,help)
+                cmd="mem0__code__subcmd__handoff__subcmd__help__subcmd__help"
+                ;;
+            mem0__code__subcmd__handoff__subcmd__help,list)
+                cmd="mem0__code__subcmd__handoff__subcmd__help__subcmd__list"
+                ;;
+            mem0__code__subcmd__handoff__subcmd__help,resume)
+                cmd="mem0__code__subcmd__handoff__subcmd__help__subcmd__resume"
+                ;;
+            mem0__code__subcmd__handoff__subcmd__help,save)
+                cmd="mem0__code__subcmd__handoff__subcmd__help__subcmd__save"
+                ;;
+            mem0__code__subcmd__handoff__subcmd__help,search)
+                cmd="mem0__code__subcmd__handoff__subcmd__help__subcmd__search"
+                ;;
+            mem0__code__subcmd__handoff__subcmd__help,show)
+                cmd="mem0__code__subcmd__handoff__subcmd__help__subcmd__show"
+                ;;
+            mem0__code__subcmd__handoff__subcmd__help,verify)
+                cmd="mem0__code__subcmd__handoff__subcmd__help__subcmd__verify"
+                ;;
             mem0__code__subcmd__help,add)
                 cmd="mem0__code__subcmd__help__subcmd__add"
                 ;;
@@ -175,6 +244,9 @@ _mem0__code() {
             mem0__code__subcmd__help,eval-engine)
                 cmd="mem0__code__subcmd__help__subcmd__eval__subcmd__engine"
                 ;;
+            mem0__code__subcmd__help,event)
+                cmd="mem0__code__subcmd__help__subcmd__event"
+                ;;
             mem0__code__subcmd__help,forget)
                 cmd="mem0__code__subcmd__help__subcmd__forget"
                 ;;
@@ -183,6 +255,9 @@ _mem0__code() {
                 ;;
             mem0__code__subcmd__help,get)
                 cmd="mem0__code__subcmd__help__subcmd__get"
+                ;;
+            mem0__code__subcmd__help,handoff)
+                cmd="mem0__code__subcmd__help__subcmd__handoff"
                 ;;
             mem0__code__subcmd__help,help)
                 cmd="mem0__code__subcmd__help__subcmd__help"
@@ -213,6 +288,9 @@ _mem0__code() {
                 ;;
             mem0__code__subcmd__help,search)
                 cmd="mem0__code__subcmd__help__subcmd__search"
+                ;;
+            mem0__code__subcmd__help,serve)
+                cmd="mem0__code__subcmd__help__subcmd__serve"
                 ;;
             mem0__code__subcmd__help,status)
                 cmd="mem0__code__subcmd__help__subcmd__status"
@@ -250,11 +328,53 @@ _mem0__code() {
             mem0__code__subcmd__help__subcmd__config,set)
                 cmd="mem0__code__subcmd__help__subcmd__config__subcmd__set"
                 ;;
+            mem0__code__subcmd__help__subcmd__handoff,command)
+                cmd="mem0__code__subcmd__help__subcmd__handoff__subcmd__command"
+                ;;
+            mem0__code__subcmd__help__subcmd__handoff,convert)
+                cmd="mem0__code__subcmd__help__subcmd__handoff__subcmd__convert"
+                ;;
+            mem0__code__subcmd__help__subcmd__handoff,export)
+                cmd="mem0__code__subcmd__help__subcmd__handoff__subcmd__export"
+                ;;
+            mem0__code__subcmd__help__subcmd__handoff,list)
+                cmd="mem0__code__subcmd__help__subcmd__handoff__subcmd__list"
+                ;;
+            mem0__code__subcmd__help__subcmd__handoff,resume)
+                cmd="mem0__code__subcmd__help__subcmd__handoff__subcmd__resume"
+                ;;
+            mem0__code__subcmd__help__subcmd__handoff,save)
+                cmd="mem0__code__subcmd__help__subcmd__handoff__subcmd__save"
+                ;;
+            mem0__code__subcmd__help__subcmd__handoff,search)
+                cmd="mem0__code__subcmd__help__subcmd__handoff__subcmd__search"
+                ;;
+            mem0__code__subcmd__help__subcmd__handoff,show)
+                cmd="mem0__code__subcmd__help__subcmd__handoff__subcmd__show"
+                ;;
+            mem0__code__subcmd__help__subcmd__handoff,verify)
+                cmd="mem0__code__subcmd__help__subcmd__handoff__subcmd__verify"
+                ;;
+            mem0__code__subcmd__help__subcmd__serve,token)
+                cmd="mem0__code__subcmd__help__subcmd__serve__subcmd__token"
+                ;;
             mem0__code__subcmd__help__subcmd__telemetry,flush)
                 cmd="mem0__code__subcmd__help__subcmd__telemetry__subcmd__flush"
                 ;;
             mem0__code__subcmd__help__subcmd__telemetry,show)
                 cmd="mem0__code__subcmd__help__subcmd__telemetry__subcmd__show"
+                ;;
+            mem0__code__subcmd__serve,help)
+                cmd="mem0__code__subcmd__serve__subcmd__help"
+                ;;
+            mem0__code__subcmd__serve,token)
+                cmd="mem0__code__subcmd__serve__subcmd__token"
+                ;;
+            mem0__code__subcmd__serve__subcmd__help,help)
+                cmd="mem0__code__subcmd__serve__subcmd__help__subcmd__help"
+                ;;
+            mem0__code__subcmd__serve__subcmd__help,token)
+                cmd="mem0__code__subcmd__serve__subcmd__help__subcmd__token"
                 ;;
             mem0__code__subcmd__telemetry,flush)
                 cmd="mem0__code__subcmd__telemetry__subcmd__flush"
@@ -281,7 +401,7 @@ _mem0__code() {
 
     case "${cmd}" in
         mem0__code)
-            opts="-h -V --plugin-data-dir --harness --help --version hook mcp search add remember list get update delete history status doctor pause resume forget install uninstall config demo worker telemetry bundle eval-engine completions man generate help"
+            opts="-h -V --plugin-data-dir --harness --help --version hook mcp serve search add remember list get update delete history event status doctor pause resume forget handoff install uninstall config demo worker telemetry bundle eval-engine completions man generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -583,7 +703,7 @@ _mem0__code() {
             return 0
             ;;
         mem0__subcmd__code__subcmd__config__subcmd__get)
-            opts="-h --plugin-data-dir --harness --help"
+            opts="-h --json --plugin-data-dir --harness --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -719,7 +839,7 @@ _mem0__code() {
             return 0
             ;;
         mem0__subcmd__code__subcmd__delete)
-            opts="-h --plugin-data-dir --harness --help"
+            opts="-h --json --plugin-data-dir --harness --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -806,8 +926,30 @@ _mem0__code() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mem0__subcmd__code__subcmd__event)
+            opts="-h --json --plugin-data-dir --harness --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mem0__subcmd__code__subcmd__forget)
-            opts="-h --remote --include-project-memory --preview --yes --plugin-data-dir --harness --help"
+            opts="-h --remote --include-project-memory --preview --yes --json --plugin-data-dir --harness --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -876,8 +1018,498 @@ _mem0__code() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mem0__subcmd__code__subcmd__handoff)
+            opts="-h --store --plugin-data-dir --harness --help save list resume show convert verify export search command help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__command)
+            opts="-h --store --plugin-data-dir --harness --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__convert)
+            opts="-h --source --session --bundle --messages --cwd --title --allow-missing-results --redact --json --store --plugin-data-dir --harness --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bundle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --messages)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__export)
+            opts="-o -h --html --output --no-redact --store --plugin-data-dir --harness --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__help)
+            opts="save list resume show convert verify export search command help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__help__subcmd__command)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__help__subcmd__convert)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__help__subcmd__export)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__help__subcmd__resume)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__help__subcmd__save)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__help__subcmd__search)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__help__subcmd__verify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__list)
+            opts="-h --cwd --all --strict --json --store --plugin-data-dir --harness --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__resume)
+            opts="-h --cwd --into --json --store --plugin-data-dir --harness --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --into)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__save)
+            opts="-h --source --session --bundle --messages --cwd --title --allow-missing-results --redact --json --store --plugin-data-dir --harness --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bundle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --messages)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__search)
+            opts="-h --cwd --host --json --store --plugin-data-dir --harness --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__show)
+            opts="-h --json --store --plugin-data-dir --harness --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__handoff__subcmd__verify)
+            opts="-h --json --store --plugin-data-dir --harness --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mem0__subcmd__code__subcmd__help)
-            opts="hook mcp search add list get update delete history status doctor pause resume forget install uninstall config demo worker telemetry bundle eval-engine completions man generate help"
+            opts="hook mcp serve search add list get update delete history event status doctor pause resume forget handoff install uninstall config demo worker telemetry bundle eval-engine completions man generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1100,6 +1732,20 @@ _mem0__code() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mem0__subcmd__code__subcmd__help__subcmd__event)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mem0__subcmd__code__subcmd__help__subcmd__forget)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1131,6 +1777,146 @@ _mem0__code() {
         mem0__subcmd__code__subcmd__help__subcmd__get)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__handoff)
+            opts="save list resume show convert verify export search command"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__handoff__subcmd__command)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__handoff__subcmd__convert)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__handoff__subcmd__export)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__handoff__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__handoff__subcmd__resume)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__handoff__subcmd__save)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__handoff__subcmd__search)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__handoff__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__handoff__subcmd__verify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1271,6 +2057,34 @@ _mem0__code() {
         mem0__subcmd__code__subcmd__help__subcmd__search)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__serve)
+            opts="token"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__help__subcmd__serve__subcmd__token)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1529,7 +2343,7 @@ _mem0__code() {
             return 0
             ;;
         mem0__subcmd__code__subcmd__pause)
-            opts="-h --plugin-data-dir --harness --help"
+            opts="-h --json --plugin-data-dir --harness --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1551,7 +2365,7 @@ _mem0__code() {
             return 0
             ;;
         mem0__subcmd__code__subcmd__resume)
-            opts="-h --plugin-data-dir --harness --help"
+            opts="-h --json --plugin-data-dir --harness --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1592,6 +2406,108 @@ _mem0__code() {
                     return 0
                     ;;
                 --run-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__serve)
+            opts="-h --addr --store --token-file --plugin-data-dir --harness --help token help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --addr)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plugin-data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --harness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__serve__subcmd__help)
+            opts="token help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__serve__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__serve__subcmd__help__subcmd__token)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mem0__subcmd__code__subcmd__serve__subcmd__token)
+            opts="-h --token-file --plugin-data-dir --harness --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --token-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
