@@ -86,7 +86,10 @@ fn parameter(name: &str, kind: &str) -> Value {
 fn schemas() -> Value {
     let text = || json!({ "type": "string" });
     let maybe = |kind: &str| json!({ "type": [kind, "null"] });
-    let id = || json!({ "type": "string", "minLength": 1, "maxLength": 255 });
+    let id = || json!({ "type": ["string", "null"], "minLength": 1, "maxLength": 255 });
+    let switch = || json!({ "type": ["boolean", "null"] });
+    let names = || json!({ "type": ["array", "null"], "items": { "type": "string" } });
+    let facts = || json!({ "type": ["object", "null"], "additionalProperties": true });
     let list = |item: &str| json!({ "type": "array", "items": { "$ref": format!("#/components/schemas/{item}") } });
     let any_object = || json!({ "type": "object", "additionalProperties": true });
     let object = |required: &[&str], properties: Value| json!({ "type": "object", "required": required, "properties": properties });
@@ -141,25 +144,25 @@ fn schemas() -> Value {
         "AddRequest": object(&["messages"], json!({
             "messages": { "oneOf": [{ "type": "string" }, { "type": "array", "minItems": 1, "items": { "$ref": "#/components/schemas/Said" } }] },
             "user_id": id(), "agent_id": id(), "app_id": id(), "run_id": id(), "filters": filters(),
-            "metadata": any_object(), "infer": { "type": "boolean" }, "timestamp": { "type": "integer", "minimum": 0, "maximum": 32_503_680_000_u64 },
+            "metadata": facts(), "infer": switch(), "timestamp": { "type": ["integer", "null"], "minimum": 0, "maximum": 32_503_680_000_u64 },
             "custom_categories": { "type": "array", "items": any_object() },
             "custom_instructions": text(), "agent_custom_instructions": text(),
         })),
         "SearchRequest": object(&["query"], json!({
             "query": { "type": "string", "minLength": 1, "maxLength": 20_000 }, "filters": filters(),
             "user_id": id(), "agent_id": id(), "app_id": id(), "run_id": id(),
-            "top_k": { "type": "integer", "minimum": 1, "maximum": 100 }, "threshold": { "type": "number" },
-            "categories": { "type": "array", "items": { "type": "string" } }, "rerank": { "type": "boolean" },
+            "top_k": { "type": ["integer", "null"], "minimum": 1, "maximum": 100 }, "threshold": { "type": ["number", "null"] },
+            "categories": names(), "rerank": switch(),
         })),
         "ListRequest": object(&[], json!({
             "filters": filters(), "user_id": id(), "agent_id": id(), "app_id": id(), "run_id": id(),
-            "categories": { "type": "array", "items": { "type": "string" } },
-            "start_date": text(), "end_date": text(),
+            "categories": names(),
+            "start_date": maybe("string"), "end_date": maybe("string"),
         })),
-        "UpdateRequest": object(&[], json!({ "text": { "type": "string", "minLength": 1 }, "metadata": any_object() })),
+        "UpdateRequest": object(&[], json!({ "text": { "type": ["string", "null"], "minLength": 1 }, "metadata": facts() })),
         "BatchUpdate": object(&["memories"], json!({
             "memories": { "type": "array", "minItems": 1, "maxItems": 1_000, "items": object(&["memory_id"], json!({
-                "memory_id": { "type": "string", "minLength": 1 }, "text": { "type": "string", "minLength": 1 }, "metadata": any_object(),
+                "memory_id": { "type": "string", "minLength": 1 }, "text": { "type": ["string", "null"], "minLength": 1 }, "metadata": facts(),
             })) },
         })),
         "BatchDelete": object(&["memories"], json!({
