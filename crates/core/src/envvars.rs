@@ -81,6 +81,7 @@ pub const ALL: &[EnvVar] = &[
     ),
     // Where files are.
     var("MEM0_DIR", "The home of all files of ours", "`~/.mem0`", "/srv/mem0"),
+    var("MEM0_HANDOFFS_DIR", "Where saved sessions are", "`~/.mem0/handoffs`", "/srv/handoffs"),
     var("MEM0_CODE_DATA_DIR", "The evidence folder of this host", "`~/.mem0/<host>-plugin`", "~/.mem0/codex-plugin"),
     var(
         "MEM0_PLUGIN_DATA_DIR",
@@ -188,7 +189,6 @@ pub const WITHOUT_EFFECT: &[&str] = &[
     "MEM0_CODE_SEARCH_ONCE_PER_SESSION",
     "MEM0_CODE_SYNC_FLUSH",
     "MEM0_CODE_THRESHOLD",
-    "MEM0_HANDOFFS_DIR",
     "MEM0_PLUGIN_DATA_DIR_NAME",
     "MEM0_PLUGIN_SOURCE_TAG",
 ];

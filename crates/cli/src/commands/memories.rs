@@ -124,7 +124,12 @@ pub(crate) fn list(setup: &Setup, arguments: &ListArgs) -> CommandResult {
             let filter = serde_json::from_str(text).map_err(|error| {
                 Usage(format!("the filter is not JSON (line {}, column {})", error.line(), error.column()))
             })?;
-            Filter::parse(&filter).map_err(|error| Usage(error.to_string()))?;
+            let parsed = Filter::parse(&filter).map_err(|error| Usage(error.to_string()))?;
+            if let Some(name) = parsed.unknown_field() {
+                return Err(
+                    Usage(format!("filter: no memory has a field `{name}`; own facts are below `metadata`")).into()
+                );
+            }
             filter
         }
         None => {

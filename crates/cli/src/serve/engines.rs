@@ -1,7 +1,7 @@
 //! Handles on the memory, lent to requests: any number for reading, one for writing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use mem0_code_engine::api::ApiError;
@@ -19,19 +19,21 @@ pub(super) struct Engines {
     setup: Setup,
     readers: Mutex<Vec<Embedded>>,
     writer: Mutex<Embedded>,
-    is_maintaining: std::sync::Arc<AtomicBool>,
+    index: Arc<Index>,
+}
+
+/// Whether the index is behind, and whether somebody sees to it.
+#[derive(Debug, Default)]
+struct Index {
+    is_behind: AtomicBool,
+    is_seen_to: AtomicBool,
 }
 
 impl Engines {
     /// Opens the memory, making it when there is none.
     pub(super) fn open(setup: &Setup) -> Result<Self, ApiError> {
         let writer = Mutex::new(backend::embedded(setup, Access::ReadWrite)?);
-        Ok(Self {
-            setup: setup.clone(),
-            readers: Mutex::default(),
-            writer,
-            is_maintaining: AtomicBool::new(false).into(),
-        })
+        Ok(Self { setup: setup.clone(), readers: Mutex::default(), writer, index: Arc::default() })
     }
 
     /// Reads.
@@ -61,20 +63,33 @@ impl Engines {
 
     /// Brings the index up to date in the background, once at a time; it has a handle of its own.
     fn maintain(&self) {
-        if self.is_maintaining.swap(true, Ordering::AcqRel) {
+        self.index.is_behind.store(true, Ordering::Release);
+        if self.index.is_seen_to.swap(true, Ordering::AcqRel) {
             return;
         }
-        let (setup, is_maintaining) = (self.setup.clone(), std::sync::Arc::clone(&self.is_maintaining));
+        let (setup, index) = (self.setup.clone(), Arc::clone(&self.index));
         let work = move || {
-            let done =
-                Embedded::open(&setup.memory_path(), Access::ReadWrite).and_then(|mut engine| engine.maintain(false));
-            if let Err(error) = done {
-                log::append(&setup.data_folder, log::WORKER, format_args!("index: {error}"));
+            // A write that comes while the index is built is seen to in another round.
+            loop {
+                while index.is_behind.swap(false, Ordering::AcqRel) {
+                    bring_up_to_date(&setup);
+                }
+                index.is_seen_to.store(false, Ordering::Release);
+                let is_behind = index.is_behind.load(Ordering::Acquire);
+                if !is_behind || index.is_seen_to.swap(true, Ordering::AcqRel) {
+                    return;
+                }
             }
-            is_maintaining.store(false, Ordering::Release);
         };
         if thread::Builder::new().name("index".to_owned()).spawn(work).is_err() {
-            self.is_maintaining.store(false, Ordering::Release);
+            self.index.is_seen_to.store(false, Ordering::Release);
         }
+    }
+}
+
+fn bring_up_to_date(setup: &Setup) {
+    let done = Embedded::open(&setup.memory_path(), Access::ReadWrite).and_then(|mut engine| engine.maintain(false));
+    if let Err(error) = done {
+        log::append(&setup.data_folder, log::WORKER, format_args!("index: {error}"));
     }
 }

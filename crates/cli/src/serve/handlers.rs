@@ -104,7 +104,7 @@ pub(super) fn answer(setup: &Setup, engines: &Engines, guard: &Guard, asked: &As
             "user_id": asked.who.person(),
         }))),
         Operation::Add => add(engines, asked),
-        Operation::Event => event(engines, id()),
+        Operation::Event => event(engines, asked, id()),
         Operation::Search => Ok(Answer::of(json!({ "results": search(engines, asked)? }))),
         Operation::SearchList => Ok(Answer::of(json!(search(engines, asked)?))),
         Operation::List => {
@@ -149,10 +149,10 @@ fn added(memories: &[Memory]) -> Vec<Value> {
     memories.iter().map(|memory| json!({ "id": memory.id, "memory": memory.memory, "event": "ADD" })).collect()
 }
 
-fn event(engines: &Engines, id: &str) -> Result<Answer> {
+fn event(engines: &Engines, asked: &Asked, id: &str) -> Result<Answer> {
     let memories = engines.read(|engine| {
         let event = engine.event(id)?;
-        Ok(event.memories.iter().filter_map(|id| engine.get(id).ok()).collect::<Vec<Memory>>())
+        Ok(event.memories.iter().filter_map(|id| visible(engine, id, &asked.who).ok()).collect::<Vec<Memory>>())
     })?;
     Ok(Answer::of(json!({ "id": id, "event_type": "ADD", "status": "SUCCEEDED", "results": added(&memories) })))
 }
@@ -241,6 +241,9 @@ fn delete(engines: &Engines, asked: &Asked, id: &str) -> Result<Answer> {
 }
 
 fn delete_matching(engines: &Engines, filter: &Value) -> Result<Answer> {
+    if !requests::names_somebody(filter) {
+        return Err(Failure::bad("a deletion must name one user_id, agent_id, app_id or run_id"));
+    }
     let n_deleted = engines.write(|engine| engine.delete_where(filter))?;
     let noun = if n_deleted == 1 { "memory" } else { "memories" };
     Ok(Answer::message(format!("{n_deleted} {noun} deleted successfully!")))

@@ -27,7 +27,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::engines::Engines;
 use self::guard::Guard;
@@ -39,8 +39,12 @@ use crate::setup::Setup;
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Requests worked on at once; more wait.
-const MAX_AT_WORK: usize = 64;
+/// Requests whose bodies are held at once; more wait.
+const MAX_HELD: usize = 64;
+/// Requests worked on at once; more wait. As many threads may block.
+const MAX_AT_WORK: usize = 32;
+/// Of these, writes: they wait for each other, and must leave threads for reading.
+const MAX_WRITES: usize = 8;
 /// How long a request waits for its turn.
 const TURN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long requests under way may take once the server is asked to stop.
@@ -59,7 +63,9 @@ pub(crate) struct Options {
 struct Server {
     guard: Guard,
     engines: Engines,
-    turns: Semaphore,
+    held: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
+    writes: Arc<Semaphore>,
     setup: Setup,
 }
 
@@ -77,14 +83,16 @@ pub(crate) fn serve(setup: &Setup, options: Options) -> anyhow::Result<()> {
         .into());
     }
     let engines = Engines::open(setup)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(32).build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(MAX_AT_WORK).build()?;
     runtime.block_on(async {
         let listener =
             TcpListener::bind(options.addr).await.with_context(|| format!("listening on {}", options.addr))?;
         let addr = listener.local_addr()?;
         let guard = Guard::new(addr, options.tokens);
         let who = if guard.is_open() { "no token needed" } else { "tokens needed" };
-        let server = Arc::new(Server { guard, engines, turns: Semaphore::new(MAX_AT_WORK), setup: setup.clone() });
+        let limit = |count| Arc::new(Semaphore::new(count));
+        let (held, turns, writes) = (limit(MAX_HELD), limit(MAX_AT_WORK), limit(MAX_WRITES));
+        let server = Arc::new(Server { guard, engines, held, turns, writes, setup: setup.clone() });
         let router = Router::new().fallback(answer).with_state(Arc::clone(&server));
         output::line(format_args!("Serving {} at http://{addr} ({who}).", setup.memory_path().display()));
         let stopping = Arc::new(tokio::sync::Notify::new());
@@ -135,15 +143,11 @@ async fn respond(server: Arc<Server>, request: Request<Body>) -> Result<Answer, 
     if header("content-length").and_then(|length| length.parse::<usize>().ok()).is_some_and(|n| n > MAX_BODY_BYTES) {
         return Err(too_large());
     }
+    let _held = turn(&server.held).await?;
     let body = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, MAX_BODY_BYTES))
         .await
         .map_err(|_| Failure::new(408, "the request's body did not arrive in time"))?
         .map_err(|_| too_large())?;
-    let turn = tokio::time::timeout(TURN_TIMEOUT, server.turns.acquire())
-        .await
-        .ok()
-        .and_then(Result::ok)
-        .ok_or_else(|| Failure::new(503, "too many requests at once; try again"))?;
     let asked = Asked {
         route,
         parameters,
@@ -153,13 +157,24 @@ async fn respond(server: Arc<Server>, request: Request<Body>) -> Result<Answer, 
         base: base(&header, server.guard.addr()),
         who,
     };
+    let write = if route.operation.is_write() { Some(turn(&server.writes).await?) } else { None };
+    let turn = turn(&server.turns).await?;
     let worker = Arc::clone(&server);
-    let answered =
-        tokio::task::spawn_blocking(move || handlers::answer(&worker.setup, &worker.engines, &worker.guard, &asked))
-            .await
-            .map_err(|_| Failure::new(500, "the request could not be worked on"))?;
-    drop(turn);
-    answered
+    // The permits go with the work: a client that hangs up does not end it.
+    let work = move || {
+        let _permits = (write, turn);
+        handlers::answer(&worker.setup, &worker.engines, &worker.guard, &asked)
+    };
+    tokio::task::spawn_blocking(work).await.map_err(|_| Failure::new(500, "the request could not be worked on"))?
+}
+
+/// Waits for a turn, not for ever.
+async fn turn(turns: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Failure> {
+    tokio::time::timeout(TURN_TIMEOUT, Arc::clone(turns).acquire_owned())
+        .await
+        .ok()
+        .and_then(Result::ok)
+        .ok_or_else(|| Failure::new(503, "too many requests at once; try again"))
 }
 
 fn too_large() -> Failure {

@@ -54,8 +54,8 @@ pub(super) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(raw.len());
     let mut at = 0;
     while at < raw.len() {
-        let hex = (raw[at] == b'%').then(|| text.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok()));
-        match hex.flatten() {
+        let hex = raw.get(at + 1..at + 3).filter(|hex| raw[at] == b'%' && hex.iter().all(u8::is_ascii_hexdigit));
+        match hex.and_then(|_| u8::from_str_radix(text.get(at + 1..at + 3)?, 16).ok()) {
             Some(byte) => {
                 bytes.push(byte);
                 at += 3;
@@ -77,7 +77,11 @@ pub(super) fn add(body: &Body, who: &Who, idempotency_key: Option<&str>) -> Resu
     let entities = entities(body, who)?;
     let at = timestamp(body.get("timestamp"))?;
     let infer = flag(body, "infer")?.unwrap_or(true);
-    let key = idempotency_key.map(|key| format!("http/{}/{key}", who.person().unwrap_or_default()));
+    let key = idempotency_key.map(|key| {
+        // The length keeps one person's keys apart from another's whose name has a slash.
+        let name = who.person().unwrap_or_default();
+        format!("http/{}/{name}/{key}", name.len())
+    });
     Ok(AddRequest {
         messages: messages(body, at)?,
         entities,
@@ -263,7 +267,10 @@ pub(super) fn filter(body: &Body, who: &Who) -> Result<Value, Failure> {
         }
     }
     for part in &parts {
-        Filter::parse(part).map_err(|error| Failure::bad(error.to_string()))?;
+        let parsed = Filter::parse(part).map_err(|error| Failure::bad(error.to_string()))?;
+        if let Some(name) = parsed.unknown_field() {
+            return Err(Failure::bad(format!("no memory has a field `{name}`; own facts are below `metadata`")));
+        }
     }
     Ok(confined(json!({ "AND": parts }), who))
 }
@@ -285,6 +292,11 @@ pub(super) fn filter_of_query(query: &[(String, String)], who: &Who) -> Result<V
         }
     }
     filter(&body, who)
+}
+
+/// Tells whether everything a filter lets through belongs to one entity that it names: what is deleted by a filter must.
+pub(super) fn names_somebody(filters: &Value) -> bool {
+    WHOM.iter().any(|name| in_filters(filters, name).and_then(Value::as_str).is_some_and(|id| !scope::is_wildcard(id)))
 }
 
 /// Leaves out what is another person's own: everyone sees what is shared, and what is theirs.
@@ -429,11 +441,36 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_two_people_never_meet() {
+        let key = |name: &str, key: &str| {
+            let body = json!({"messages": "x", "agent_id": "p"});
+            let who = Who::Person(name.to_owned());
+            add(body.as_object().expect("an object"), &who, Some(key)).expect("a request").idempotency_key
+        };
+        assert_ne!(key("a/b", "c"), key("a", "b/c"));
+    }
+
+    #[test]
+    fn a_deletion_names_whose_memories_go() {
+        for (filters, names) in [
+            (json!({"user_id": "ada"}), true),
+            (json!({"AND": [{"AND": [{"created_at": {"lt": "2026-01-01"}}, {"run_id": "s1"}]}]}), true),
+            (json!({"user_id": "*"}), false),
+            (json!({"AND": []}), false),
+            (json!({"NOT": [{"user_id": "ada"}]}), false),
+            (json!({"OR": [{"user_id": "ada"}, {"agent_id": "*"}]}), false),
+            (json!({"user_id": {"ne": "ada"}}), false),
+        ] {
+            assert_eq!(names_somebody(&filters), names, "{filters}");
+        }
+    }
+
+    #[test]
     fn queries_are_decoded() {
         let query = query("user_id=a+b%26&page=2&x").expect("a query");
         assert_eq!(query, [("user_id", "a b&"), ("page", "2"), ("x", "")].map(|(k, v)| (k.to_owned(), v.to_owned())));
         assert_eq!(page(&query).expect("a page"), (2, 100));
         assert!(super::query("%ff=1").is_err());
-        assert_eq!(decoded("%zz%4"), Some("%zz%4".to_owned()));
+        assert_eq!(decoded("%zz%4%+f"), Some("%zz%4%+f".to_owned()));
     }
 }

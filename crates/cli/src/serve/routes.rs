@@ -66,6 +66,22 @@ pub(super) enum Operation {
     Mcp,
 }
 
+impl Operation {
+    /// Whether it changes the memory.
+    pub(super) fn is_write(self) -> bool {
+        matches!(
+            self,
+            Self::Add
+                | Self::Update
+                | Self::Delete
+                | Self::DeleteMatching
+                | Self::UpdateMany
+                | Self::DeleteMany
+                | Self::DeleteEntity
+        )
+    }
+}
+
 const PAGES: &[(&str, &str, &str)] =
     &[("page", "integer", "Page, from 1."), ("page_size", "integer", "Memories a page, 1 to 1,000.")];
 const WHOM: &[(&str, &str, &str)] = &[

@@ -253,3 +253,9 @@ fn linked_work_trees_of_a_repository_without_a_remote_share_memory() {
     assert!(run(forget, b"", LIMIT).is_success());
     assert!(finds("project"), "forgotten by another repository of the same name");
 }
+
+#[test]
+fn a_filter_on_what_no_memory_has_is_refused() {
+    let ran = Place::new().run(&["list", "--filter", r#"{"bogus": 1}"#]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("`bogus`"), "{ran:?}");
+}

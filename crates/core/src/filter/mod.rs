@@ -163,6 +163,12 @@ impl Filter {
         }
     }
 
+    /// Returns a field the filter asks about that no memory has: such a filter lets nothing through, or with `NOT`
+    /// everything, and is hardly ever meant.
+    pub fn unknown_field(&self) -> Option<&str> {
+        self.field_names().into_iter().find(|name| !record::MEMORY_FIELDS.contains(name))
+    }
+
     /// Returns the fields the filter asks about, without what is below them.
     pub fn field_names(&self) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();

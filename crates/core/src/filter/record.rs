@@ -38,6 +38,21 @@ impl Record for Map<String, Value> {
     }
 }
 
+/// The fields of a memory.
+pub(super) const MEMORY_FIELDS: [&str; 11] = [
+    "id",
+    "memory",
+    "user_id",
+    "agent_id",
+    "app_id",
+    "run_id",
+    "created_at",
+    "updated_at",
+    "categories",
+    "metadata",
+    "score",
+];
+
 impl Record for Memory {
     fn field(&self, name: &str) -> Option<Cow<'_, Value>> {
         let text = |text: &str| Some(Cow::Owned(Value::String(text.to_owned())));

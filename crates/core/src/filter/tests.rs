@@ -236,3 +236,14 @@ proptest! {
         let _ = Moment::parse(&text);
     }
 }
+
+#[test]
+fn fields_that_no_memory_has_are_named() {
+    for (filter, unknown) in [
+        (json!({"user_id": "ada", "metadata": {"anything": 1}}), None),
+        (json!({"AND": [{"run_id": "s1"}, {"NOT": [{"bogus": 1}]}]}), Some("bogus")),
+        (json!({}), None),
+    ] {
+        assert_eq!(Filter::parse(&filter).expect("a filter").unknown_field(), unknown, "{filter}");
+    }
+}

@@ -41,6 +41,8 @@ fn every_refusal_is_json_with_a_detail() {
         ("POST", "/v3/memories/add/", b"\xff\xfe", 400),
         ("DELETE", "/v1/memories/", b"", 400),
         ("DELETE", "/v1/memories/?user_id=%2A&x=%ff", b"", 400),
+        ("DELETE", "/v1/memories/?filters=%7B%22AND%22%3A%5B%5D%7D", b"", 400),
+        ("DELETE", "/v1/memories/?filters=%7B%22NOT%22%3A%7B%22bogus%22%3A1%7D%7D", b"", 400),
         ("DELETE", "/v2/entities/planet/mars/", b"", 400),
         ("DELETE", "/v2/entities/user/nobody/", b"", 404),
         ("PUT", "/v1/batch/", b"{\"memories\": []}", 400),
@@ -111,6 +113,8 @@ fn tokens_keep_people_apart_and_share_projects() {
     ] {
         assert_eq!(ask(&bob, method, &path, body).status, 404, "{method} {path}");
     }
+    let event = format!("/v1/event/{}/", own["event_id"].as_str().expect("an id"));
+    assert_eq!(ask(&bob, "GET", &event, Value::Null).json()["results"], json!([]), "another person's new memories");
     let everything = json!({"OR": [{"user_id": "*"}, {"agent_id": "*"}]});
     let seen = |token: &str| {
         ask(token, "POST", "/v3/memories/", json!({"filters": everything})).json()["count"].as_u64().expect("a count")
