@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 use clap_complete::Shell;
+use mem0_code_core::host::Capability;
 use mem0_code_core::{config, envvars, hosts};
 
 use crate::commands::bundle as bundle_command;
@@ -98,7 +99,38 @@ fn host_table() -> String {
             let _ = writeln!(page, "| {} | `{}` | {matcher} | {} |", host.name, hook.native, hook.timeout_s);
         }
     }
+    page.push_str(
+        "\n## Host capture capabilities\n\nWhat a host's hooks tell and take. A number points to the limit below.\n\n",
+    );
+    page.push_str(&capability_table());
     page
+}
+
+/// A row a host, a column a capability, and the limits as a list behind it: equal ones share a number.
+fn capability_table() -> String {
+    let names = hosts::ALL.first().map(|host| host.capabilities.named().map(|(name, _)| name)).unwrap_or_default();
+    let mut table = format!("| host | {} |\n|{}\n", names.join(" | "), " --- |".repeat(names.len() + 1));
+    let mut limits: Vec<&str> = Vec::new();
+    for host in hosts::ALL {
+        let mut number = |limit| {
+            let known = limits.iter().position(|known| *known == limit);
+            known.unwrap_or_else(|| {
+                limits.push(limit);
+                limits.len() - 1
+            }) + 1
+        };
+        let cells = host.capabilities.named().map(|(_, capability)| match capability {
+            Capability::Yes => "yes".to_owned(),
+            Capability::Limited(limit) => format!("limited ({})", number(limit)),
+            Capability::No(reason) => format!("no ({})", number(reason)),
+        });
+        let _ = writeln!(table, "| {} | {} |", host.name, cells.join(" | "));
+    }
+    table.push('\n');
+    for (at, limit) in limits.iter().enumerate() {
+        let _ = writeln!(table, "{}. {limit}", at + 1);
+    }
+    table
 }
 
 fn commands(command: &Command) -> String {
