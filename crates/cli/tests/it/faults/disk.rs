@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::home::{CLAUDE_CODE_EVENTS, CODEX_EVENTS, Home, LIMIT, assert_intact, is_valid_output};
+use super::home::{Home, LIMIT, assert_intact, hosts, is_valid_output};
 use crate::process;
 
 /// A hook may not take longer than this, whatever the disk does.
@@ -60,11 +60,10 @@ impl Drop for SmallDisk {
     }
 }
 
-/// Fires every hook of both hosts with a sound payload; returns what is wrong with the answers.
+/// Fires every hook of every host with a sound payload; returns what is wrong with the answers.
 fn every_hook(home: &Home, change: &dyn Fn(&mut Command)) -> Vec<String> {
     let mut faults = Vec::new();
-    let hosts = [("claude-code", CLAUDE_CODE_EVENTS), ("codex", CODEX_EVENTS)];
-    for (host, event) in hosts.iter().flat_map(|(host, events)| events.iter().map(move |event| (host, event))) {
+    for (host, event) in hosts().iter().flat_map(|(host, events)| events.iter().map(move |event| (host, event))) {
         let mut hook = home.command(&["hook", host, event]);
         change(&mut hook);
         let fields = json!({

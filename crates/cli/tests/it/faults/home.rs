@@ -43,6 +43,21 @@ pub(crate) const CODEX_EVENTS: &[&str] = &[
     "EventOfTheFuture",
 ];
 
+/// Every host with the hooks it fires, and some it might.
+pub(crate) fn hosts() -> Vec<(&'static str, Vec<&'static str>)> {
+    mem0_code_core::hosts::ALL
+        .iter()
+        .map(|host| match host.id {
+            "claude-code" => (host.id, CLAUDE_CODE_EVENTS.to_vec()),
+            "codex" => (host.id, CODEX_EVENTS.to_vec()),
+            _ => {
+                let own = host.hooks.iter().map(|hook| hook.native);
+                (host.id, own.chain(["PreToolUse", "preToolUse", "EventOfTheFuture"]).collect())
+            }
+        })
+        .collect()
+}
+
 /// How long any single command of a fault test may take.
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::home::{CLAUDE_CODE_EVENTS, CODEX_EVENTS, Home, LIMIT, is_valid_output};
+use super::home::{CLAUDE_CODE_EVENTS, Home, LIMIT, hosts, is_valid_output};
 use crate::process;
 
 /// Inputs that say nothing. B018, and more of the kind.
@@ -29,12 +29,11 @@ fn nonsense() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Every hook of both hosts: exit 0, a valid answer or none, nothing stored.
+/// Every hook of every host: exit 0, a valid answer or none, nothing stored.
 #[test]
 fn nonsense_on_any_hook_is_silent_and_stores_nothing() {
     let mut faults = Vec::new();
-    let hosts = [("claude-code", CLAUDE_CODE_EVENTS), ("codex", CODEX_EVENTS)];
-    for (host, events) in hosts {
+    for (host, events) in hosts() {
         let home = Home::new();
         for event in events {
             for (what, bytes) in nonsense() {
@@ -63,7 +62,7 @@ fn nonsense_on_any_hook_is_silent_and_stores_nothing() {
 /// `{}` is a valid payload that says nothing: no text comes of it.
 #[test]
 fn an_empty_object_on_any_hook_stores_no_text() {
-    for (host, events) in [("claude-code", CLAUDE_CODE_EVENTS), ("codex", CODEX_EVENTS)] {
+    for (host, events) in hosts() {
         let home = Home::new();
         for event in events {
             let outcome = process::run(home.command(&["hook", host, event]), b"{}", LIMIT);
@@ -115,7 +114,7 @@ fn large_input_is_stored_whole_and_half_input_not_at_all() {
 fn closed_outputs_lose_nothing() {
     let home = Home::new();
     let redirections = [">&-", "2>&-", ">&- 2>&-", ">/dev/full", "2>/dev/full", ">/dev/full 2>/dev/full"];
-    for (host, events) in [("claude-code", CLAUDE_CODE_EVENTS), ("codex", CODEX_EVENTS)] {
+    for (host, events) in hosts() {
         for event in events {
             for redirection in redirections {
                 let payload = home.payload(event, redirection, json!({"prompt": format!("{host} {redirection}")}));
