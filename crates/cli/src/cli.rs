@@ -451,7 +451,7 @@ fn answer(command: Command, setup: &dyn Fn(Option<String>) -> Setup) -> CommandR
             if detached {
                 spawn::leave_session();
             }
-            commands::worker::run(&setup(None), packet.as_deref())
+            commands::worker::run(&setup(None), packet.as_deref(), detached)
         }
         Command::Telemetry { action } => {
             if matches!(action, TelemetryAction::Flush { detached: true }) {

@@ -24,12 +24,13 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// Delivers a claimed packet.
 pub(crate) fn packet(setup: &Setup, claimed: &Path) {
-    run(setup, claimed);
+    run(setup, claimed, false);
     tidy(setup);
 }
 
-/// Delivers every packet that waits now, oldest first, and returns how many there were and how many remain.
-pub(crate) fn all(setup: &Setup) -> (usize, usize) {
+/// Delivers every packet that waits now, oldest first, and returns how many there were and how many remain. `is_now`: also
+/// those that wait for silence, at once.
+pub(crate) fn all(setup: &Setup, is_now: bool) -> (usize, usize) {
     // Tells hooks that what they would start a worker for is being done; without it they start one more.
     let _at_work = pending::at_work(&setup.data_folder);
     take_up_abandoned(setup);
@@ -40,7 +41,7 @@ pub(crate) fn all(setup: &Setup) -> (usize, usize) {
         .iter()
         .filter_map(|path| pending::claim(path))
         .map(|claimed| {
-            run(setup, &claimed);
+            run(setup, &claimed, is_now);
             n_left += usize::from(claimed.with_extension("json").exists());
         })
         .count();
@@ -63,13 +64,13 @@ fn take_up_abandoned(setup: &Setup) {
     }
 }
 
-fn run(setup: &Setup, claimed: &Path) {
+fn run(setup: &Setup, claimed: &Path, is_now: bool) {
     let Some(packet) = pending::read(claimed) else {
         log::append(&setup.data_folder, log::WORKER, format!("not a packet: {}", claimed.display()));
         let _ = std::fs::rename(claimed, claimed.with_extension("bad"));
         return;
     };
-    if !wait_out(claimed, packet.clone()) {
+    if !is_now && !wait_out(claimed, packet.clone()) {
         return;
     }
     match deliver_packet(setup, claimed, &packet) {

@@ -28,9 +28,12 @@ pub(crate) fn run(setup: &Setup, arguments: &ForgetArgs) -> CommandResult {
         return preview(setup, &here, arguments);
     }
     if !arguments.yes {
+        let what = match setup.backend {
+            Backend::Embedded => "what this computer recorded about it and every memory of it, as --preview shows",
+            _ => "what this computer recorded about it, with --remote also your memories of it, as --preview shows",
+        };
         output::line(format_args!(
-            "Nothing was deleted. `mem0-code forget --yes` deletes what this computer recorded about {}; \
-             with --remote also your memories of it. `--preview` shows what would go.",
+            "Nothing was deleted. {}: `mem0-code forget --yes` deletes {what}; this cannot be undone.",
             here.identity
         ));
         return Ok(Ending::Refused);

@@ -39,8 +39,10 @@ use crate::setup::Setup;
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Requests whose bodies are held at once; more wait.
-const MAX_HELD: usize = 64;
+/// Bodies are held in pieces of this size, and so many pieces at once; more wait. A small body that comes slowly keeps few
+/// from being held.
+const PIECE_BYTES: usize = 64 * 1024;
+const MAX_PIECES: usize = 4 * 1024;
 /// Requests worked on at once; more wait. As many threads may block.
 const MAX_AT_WORK: usize = 32;
 /// Of these, writes: they wait for each other, and must leave threads for reading.
@@ -91,7 +93,7 @@ pub(crate) fn serve(setup: &Setup, options: Options) -> anyhow::Result<()> {
         let guard = Guard::new(addr, options.tokens);
         let who = if guard.is_open() { "no token needed" } else { "tokens needed" };
         let limit = |count| Arc::new(Semaphore::new(count));
-        let (held, turns, writes) = (limit(MAX_HELD), limit(MAX_AT_WORK), limit(MAX_WRITES));
+        let (held, turns, writes) = (limit(MAX_PIECES), limit(MAX_AT_WORK), limit(MAX_WRITES));
         let server = Arc::new(Server { guard, engines, held, turns, writes, setup: setup.clone() });
         let router = Router::new().fallback(answer).with_state(Arc::clone(&server));
         output::line(format_args!("Serving {} at http://{addr} ({who}).", setup.memory_path().display()));
@@ -140,14 +142,22 @@ async fn respond(server: Arc<Server>, request: Request<Body>) -> Result<Answer, 
     let header = |name: &str| text_of(&parts.headers, name);
     let who = server.guard.admit(&header)?;
     let (route, parameters) = routes::find(parts.method.as_str(), parts.uri.path())?;
-    if header("content-length").and_then(|length| length.parse::<usize>().ok()).is_some_and(|n| n > MAX_BODY_BYTES) {
+    let declared = header("content-length").and_then(|length| length.parse::<usize>().ok());
+    if declared.is_some_and(|bytes| bytes > MAX_BODY_BYTES) {
         return Err(too_large());
     }
-    let _held = turn(&server.held).await?;
+    let expected = if header("transfer-encoding").is_some() { MAX_BODY_BYTES } else { declared.unwrap_or(0) };
+    let _held = match expected.div_ceil(PIECE_BYTES) {
+        0 => None,
+        pieces => Some(turn(&server.held, pieces).await?),
+    };
     let body = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, MAX_BODY_BYTES))
         .await
         .map_err(|_| Failure::new(408, "the request's body did not arrive in time"))?
-        .map_err(|_| too_large())?;
+        .map_err(|error| match error.to_string().contains("length limit") {
+            true => too_large(),
+            false => Failure::bad("the request's body is broken"),
+        })?;
     let asked = Asked {
         route,
         parameters,
@@ -157,8 +167,8 @@ async fn respond(server: Arc<Server>, request: Request<Body>) -> Result<Answer, 
         base: base(&header, server.guard.addr()),
         who,
     };
-    let write = if route.operation.is_write() { Some(turn(&server.writes).await?) } else { None };
-    let turn = turn(&server.turns).await?;
+    let write = if route.operation.is_write() { Some(turn(&server.writes, 1).await?) } else { None };
+    let turn = turn(&server.turns, 1).await?;
     let worker = Arc::clone(&server);
     // The permits go with the work: a client that hangs up does not end it.
     let work = move || {
@@ -169,8 +179,9 @@ async fn respond(server: Arc<Server>, request: Request<Body>) -> Result<Answer, 
 }
 
 /// Waits for a turn, not for ever.
-async fn turn(turns: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Failure> {
-    tokio::time::timeout(TURN_TIMEOUT, Arc::clone(turns).acquire_owned())
+async fn turn(turns: &Arc<Semaphore>, count: usize) -> Result<OwnedSemaphorePermit, Failure> {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    tokio::time::timeout(TURN_TIMEOUT, Arc::clone(turns).acquire_many_owned(count))
         .await
         .ok()
         .and_then(Result::ok)

@@ -259,3 +259,16 @@ fn a_filter_on_what_no_memory_has_is_refused() {
     let ran = Place::new().run(&["list", "--filter", r#"{"bogus": 1}"#]);
     assert!(ran.code == Some(2) && ran.stderr.contains("`bogus`"), "{ran:?}");
 }
+
+/// The worker deletes and renames packets; a file that is none is left alone, whatever its name.
+#[test]
+fn a_worker_takes_packets_only() {
+    let place = Place::new();
+    for name in ["notes.json", "notes.running", "notes.txt"] {
+        let file = place.root.path().join("project").join(name);
+        fs::write(&file, "{}").expect("a file");
+        let ran = place.run(&["worker", name]);
+        assert!(ran.code == Some(2) && ran.stderr.contains("pending"), "{ran:?}");
+        assert_eq!(fs::read_to_string(&file).expect("still there"), "{}");
+    }
+}

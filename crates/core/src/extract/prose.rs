@@ -165,9 +165,9 @@ pub(super) fn sentences(message: &str) -> Vec<Sentence> {
             flush(&mut item, Form::Item, paragraph, &mut out);
         } else {
             // A hard-wrapped line goes on in the next; any other line end closes a sentence.
-            let wraps = unit.len() >= 60
-                && !unit.ends_with(['.', '!', '?', ':'])
-                && trimmed.starts_with(|c: char| c.is_lowercase() || c == '`');
+            let wraps = !unit.ends_with(['.', '!', '?', ':'])
+                && trimmed.starts_with(|c: char| c.is_lowercase() || c == '`')
+                && (unit.len() >= 60 || (!unit.is_empty() && goes_on(trimmed)));
             if !wraps {
                 flush(&mut unit, Form::Plain, paragraph, &mut out);
             } else {
@@ -178,6 +178,15 @@ pub(super) fn sentences(message: &str) -> Vec<Sentence> {
     }
     flush(&mut unit, Form::Plain, paragraph, &mut out);
     out
+}
+
+/// Whether a line can only go on with what the one before began.
+fn goes_on(line: &str) -> bool {
+    const GOING_ON: &[&str] = &[
+        "is", "are", "was", "were", "must", "should", "will", "can", "has", "have", "and", "or", "but", "not", "to",
+        "of", "in", "on", "at", "by", "for", "with", "from", "that", "which", "because", "instead", "than",
+    ];
+    line.split(|c: char| !c.is_alphabetic()).next().is_some_and(|word| GOING_ON.contains(&word))
 }
 
 /// Moves a finished piece of text into the list; running text is split into sentences first.

@@ -237,3 +237,26 @@ fn malformed_requests_lose_nothing() {
     }
     assert_eq!(count(&server, "ada"), 1);
 }
+
+/// Many bodies that never come keep nobody else waiting.
+#[test]
+fn slow_bodies_starve_nobody() {
+    let server = Server::start();
+    let stalled: Vec<std::net::TcpStream> = (0..150)
+        .map(|_| {
+            let mut stream =
+                std::net::TcpStream::connect(server.url().trim_start_matches("http://")).expect("a connection");
+            let head = "POST /v3/memories/add/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{";
+            std::io::Write::write_all(&mut stream, head.as_bytes()).expect("a head");
+            stream
+        })
+        .collect();
+    let started = std::time::Instant::now();
+    assert_eq!(server.ask("GET", "/v1/ping/", None).status, 200);
+    add(&server, "ada", "The ferry leaves at nine.");
+    assert_eq!(count(&server, "ada"), 1);
+    assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
+    drop(stalled);
+    let broken = b"POST /v3/memories/ HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
+    assert_eq!(server.raw(broken).status, 400);
+}
