@@ -13,7 +13,7 @@ pub(super) const FOLDER: &str = "plugins";
 /// A package that lost files is written anew, as long as one of its generated files is left to know it by.
 ///
 /// # Errors
-/// As [`build`].
+/// As [`super::build`].
 pub(crate) fn sync(root: &Path) -> anyhow::Result<()> {
     for package in packages::PACKAGES {
         let out = root.join(FOLDER).join(package.folder);

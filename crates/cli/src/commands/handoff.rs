@@ -240,7 +240,10 @@ pub(crate) fn run(setup: &Setup, arguments: HandoffArgs) -> CommandResult {
             let found = project.and_then(|project| listing::list(setup, &folder, project.as_deref()));
             told(json, found, |mut found| {
                 found.rows.retain(|row| host.as_ref().is_none_or(|host| row.source_host == *host));
-                print_hits(&listing::search(found.rows, &query, env), json);
+                for bad in found.unreadable.iter().filter(|_| !json) {
+                    output::error_line(format_args!("not searched: {} ({})", bad.path, bad.kind));
+                }
+                print_hits(&listing::search(found.rows, &query, env), &found.unreadable, json);
             })
         }
         Action::Command => command(setup, &folder),
@@ -303,7 +306,7 @@ fn print_list(listing: &Listing, strict: bool, json: bool) -> Ending {
     if strict && !listing.unreadable.is_empty() { Ending::Failed } else { Ending::Done }
 }
 
-fn print_hits(hits: &[(listing::Row, String)], json: bool) {
+fn print_hits(hits: &[(listing::Row, String)], unreadable: &[listing::Unreadable], json: bool) {
     if json {
         let rows: Vec<Value> = hits
             .iter()
@@ -313,7 +316,7 @@ fn print_hits(hits: &[(listing::Row, String)], json: bool) {
                 value
             })
             .collect();
-        output::json(&json!({ "resources": rows }));
+        output::json(&json!({ "resources": rows, "unreadable": unreadable }));
     } else if hits.is_empty() {
         output::line("No handoff matches.");
     } else {
@@ -431,7 +434,7 @@ fn exported(
     let mut n_taken = 0;
     let mut source = draft.source.clone();
     if redacts {
-        n_taken += redact::text(&mut source.title);
+        n_taken += redact::text(&mut source.title) + redact::text(&mut source.session_id);
     }
     let saved_at = draft.saved_at.clone().unwrap_or_default();
     out.write_all(export::head(format, &source, &draft.counts, &saved_at).as_bytes()).map_err(told)?;

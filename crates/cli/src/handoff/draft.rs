@@ -189,6 +189,10 @@ fn bundle(bytes: &[u8], wanted: &Wanted) -> Result<Draft, Refusal> {
     if let Some(title) = &wanted.title {
         source.title.clone_from(title);
     }
+    // Titles are often the first words of a session.
+    if wanted.redact {
+        intake.redacted += redact::text(&mut source.title);
+    }
     let mut warnings = bundle.warnings.clone();
     warnings.append(&mut intake.warnings);
     Ok(Draft {
@@ -283,10 +287,13 @@ fn native_of(
     intake.finish(wanted)?;
     let n_items = intake.size.items();
     let title = wanted.title.clone().or(outline.title.take().filter(|title| !title.trim().is_empty()));
-    let title = title.unwrap_or_else(|| match host == sessions.id {
+    let mut title = title.unwrap_or_else(|| match host == sessions.id {
         true => sessions.default_title.of(&session_id),
         false => format!("{host} session {}", session_id.chars().take(12).collect::<String>()),
     });
+    if wanted.redact {
+        intake.redacted += redact::text(&mut title);
+    }
     let mut warnings = tally.warnings;
     if transcript.is_mended {
         warnings.push(warning("invalid_unicode_replaced"));

@@ -3,7 +3,6 @@
 //! The writer proves that nothing is lost before a file exists; here no file of the host is ever opened for writing, and
 //! when something fails half way, what was made is taken away again.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -179,18 +178,21 @@ fn put(files: &[(PathBuf, Vec<u8>)]) -> Result<(), Refusal> {
     done
 }
 
+/// Makes a file whole or not at all: written under another name, which no host looks for, read back, and then given its own,
+/// which must be free.
 fn create(path: &Path, bytes: &[u8], made: &mut Vec<PathBuf>) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    made.push(path.to_path_buf());
+    let folder = path.parent().unwrap_or(path);
+    // 0600, as temporary files are.
+    let mut file = tempfile::Builder::new().prefix(".mem0-code-").suffix(".part").tempfile_in(folder)?;
     file.write_all(bytes)?;
-    file.sync_all()?;
-    if std::fs::read(path)? != bytes {
+    file.as_file().sync_all()?;
+    if std::fs::read(file.path())? != bytes {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it did not read back as it was written"));
     }
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    made.push(path.to_path_buf());
+    // The name is on the disk when its folder is; not every system lets a folder be synced.
+    let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 

@@ -89,7 +89,9 @@ pub(crate) fn list(setup: &Setup, folder: &Path, project: Option<&Path>) -> Resu
             if name.starts_with('.') || !name.ends_with(".json") {
                 return None;
             }
-            let state = state(&real.join(&name))?;
+            // A link that leads nowhere is named as well; a file that has gone meanwhile is not.
+            let state = state(&real.join(&name))
+                .or_else(|| fs::symlink_metadata(real.join(&name)).is_ok().then_some(State(0, 0, 0, 0)))?;
             let known = index.0.get(&name).filter(|(known, _)| *known == state).map(|(_, found)| found.clone());
             Some((name, state, known))
         })

@@ -18,8 +18,8 @@ pub fn item(item: &mut Item) -> u64 {
                 Part::InputImage { .. } => 0,
             })
             .sum(),
-        Item::FunctionCall { arguments, .. } => self::arguments(arguments),
-        Item::FunctionCallOutput { output, .. } => value(output),
+        Item::FunctionCall { name, arguments, .. } => self::text(name) + self::arguments(arguments),
+        Item::FunctionCallOutput { name, output, .. } => self::text(name) + value(output),
     }
 }
 
@@ -50,20 +50,30 @@ fn value(value: &mut Value) -> u64 {
         Value::Array(values) => values.iter_mut().map(self::value).sum(),
         // A picture is bytes, not text.
         Value::Object(map) if map.get("type").is_some_and(|kind| kind == "base64") => 0,
-        Value::Object(map) => map
-            .iter_mut()
-            .map(|(key, field)| match field {
-                // The field's name tells what it is, so it is looked at together with it.
-                Value::String(text) => match redact::value(&serde_json::json!({ key: &*text })).get(key) {
-                    Some(Value::String(clean)) if clean == MARK && text != MARK => {
-                        *text = REDACTED.to_owned();
-                        1
-                    }
-                    _ => self::text(text),
-                },
-                other => self::value(other),
-            })
-            .sum(),
+        Value::Object(map) => {
+            let mut n_taken = 0;
+            let fields = std::mem::take(map);
+            for (mut key, mut field) in fields {
+                n_taken += match &mut field {
+                    // The field's name tells what it is, so it is looked at together with it.
+                    Value::String(text) => match redact::value(&serde_json::json!({ &key: &*text })).get(&key) {
+                        Some(Value::String(clean)) if clean == MARK && text != MARK => {
+                            *text = REDACTED.to_owned();
+                            1
+                        }
+                        _ => self::text(text),
+                    },
+                    other => self::value(other),
+                };
+                n_taken += self::text(&mut key);
+                // Two secrets as names must not become one field.
+                while map.contains_key(&key) {
+                    key.push('\'');
+                }
+                map.insert(key, field);
+            }
+            n_taken
+        }
         _ => 0,
     }
 }
@@ -84,6 +94,10 @@ mod tests {
         let parsed: Value = serde_json::from_str(arguments).unwrap();
         assert_eq!(parsed["password"], REDACTED);
         assert!(!arguments.contains(&secret), "{arguments}");
+        let mut named = call(&secret, &secret, json!({&secret: "x", "y": [{&secret: 1}]}).to_string());
+        assert_eq!(item(&mut named), 3);
+        let Item::FunctionCall { arguments, name, .. } = &named else { panic!("a call stays a call") };
+        assert!(!arguments.contains(&secret) && !name.contains(&secret), "{arguments} {name}");
         let mut output = result("c", json!([{"type": "text", "text": secret}, 7, null]), false);
         assert_eq!(item(&mut output), 1);
         assert_eq!(item(&mut output), 0, "nothing is taken twice");
