@@ -246,8 +246,10 @@ pub(super) const ROUTES: &[Route] = &[
 pub(super) fn find(method: &str, path: &str) -> Result<(&'static Route, Vec<String>), Failure> {
     let asked: Vec<&str> = path.strip_prefix('/').unwrap_or(path).trim_end_matches('/').split('/').collect();
     let mut allowed = Vec::new();
+    // A path that is written out is meant, not one with a parameter in its place.
+    let least = ROUTES.iter().filter_map(|route| matched(route.path, &asked)).map(|found| found.len()).min();
     for route in ROUTES {
-        let Some(parameters) = matched(route.path, &asked) else { continue };
+        let Some(parameters) = matched(route.path, &asked).filter(|found| Some(found.len()) == least) else { continue };
         // HEAD is GET without the body, which the HTTP layer leaves out.
         if route.method == method || (method == "HEAD" && route.method == "GET") {
             let decoded: Option<Vec<String>> = parameters.into_iter().map(super::requests::decoded).collect();
@@ -310,6 +312,7 @@ mod tests {
         ] {
             assert_eq!(find(method, path).expect_err(path).status, status, "{method} {path}");
         }
+        assert_eq!(find("GET", "/v1/memories/search/").expect_err("refused").headers[0].1, "POST");
         assert_eq!(find("TRACE", "/v1/memories/x/").expect_err("refused").headers[0].1, "GET, PUT, DELETE");
     }
 
