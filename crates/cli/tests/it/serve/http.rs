@@ -219,7 +219,7 @@ fn malformed_requests_lose_nothing() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 8) as usize % below
     };
-    for _ in 0..1_500 {
+    for _ in 0..10_000 {
         let mut bytes = seeds[next(seeds.len())].to_vec();
         for _ in 0..=next(4) {
             let at = next(bytes.len().max(1));
