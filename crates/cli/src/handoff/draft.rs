@@ -113,10 +113,23 @@ impl Intake {
         if !missing.is_empty() {
             self.warnings.push(warning("missing_results_filled"));
         }
-        if self.redacted > 0 {
-            self.warnings.push(format!("redacted: {}", self.redacted));
-        }
         Ok(())
+    }
+
+    /// Takes secrets out of a title, if that is wanted: titles are often the first words of a session.
+    fn clean(&mut self, title: &mut String) {
+        if self.redact {
+            self.redacted += redact::text(title);
+        }
+    }
+
+    /// What is to be warned of, once everything was looked at.
+    fn take_warnings(&mut self) -> Vec<String> {
+        let mut warnings = std::mem::take(&mut self.warnings);
+        if self.redacted > 0 {
+            warnings.push(format!("redacted: {}", self.redacted));
+        }
+        warnings
     }
 }
 
@@ -189,12 +202,9 @@ fn bundle(bytes: &[u8], wanted: &Wanted) -> Result<Draft, Refusal> {
     if let Some(title) = &wanted.title {
         source.title.clone_from(title);
     }
-    // Titles are often the first words of a session.
-    if wanted.redact {
-        intake.redacted += redact::text(&mut source.title);
-    }
+    intake.clean(&mut source.title);
     let mut warnings = bundle.warnings.clone();
-    warnings.append(&mut intake.warnings);
+    warnings.append(&mut intake.take_warnings());
     Ok(Draft {
         counts: bundle.counts(n_items, intake.size.approximate_tokens()),
         source,
@@ -284,21 +294,19 @@ fn native_of(
     let mut intake = Intake::new(wanted);
     let tally = reader.items(&mut transcript, &mut |item| intake.take(item))?;
     transcript.check_unchanged()?;
-    intake.finish(wanted)?;
+    intake.finish(wanted).map_err(|refusal| sessions.explained(refusal))?;
     let n_items = intake.size.items();
     let title = wanted.title.clone().or(outline.title.take().filter(|title| !title.trim().is_empty()));
     let mut title = title.unwrap_or_else(|| match host == sessions.id {
         true => sessions.default_title.of(&session_id),
         false => format!("{host} session {}", session_id.chars().take(12).collect::<String>()),
     });
-    if wanted.redact {
-        intake.redacted += redact::text(&mut title);
-    }
+    intake.clean(&mut title);
     let mut warnings = tally.warnings;
     if transcript.is_mended {
         warnings.push(warning("invalid_unicode_replaced"));
     }
-    warnings.append(&mut intake.warnings);
+    warnings.append(&mut intake.take_warnings());
     warnings.sort();
     warnings.dedup();
     let (active, imported) = outline.records.unwrap_or((n_items, n_items));

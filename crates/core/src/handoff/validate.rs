@@ -147,7 +147,7 @@ impl Validator {
                 Kind::MissingToolResult,
                 format!(
                     "tool calls have no result: {}{more}; finish or stop the turn and save again. If the source host does not \
-                     record results (Cursor does not), --allow-missing-results marks them as not recorded",
+                     record results, --allow-missing-results marks them as not recorded",
                     named.join(", ")
                 ),
             ));

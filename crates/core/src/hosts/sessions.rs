@@ -3,6 +3,7 @@
 use super::{antigravity, claude_code, codex, cursor, deepseek, kimi, messages, openclaw, opencode, pi};
 use crate::handoff::native::Native;
 use crate::handoff::reader::NewSessionReader;
+use crate::handoff::refusal::{Kind, Refusal};
 
 /// How a host's sessions are read.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +18,8 @@ pub struct Sessions {
     pub form: Form,
     /// Where a session is looked for by its id; `None`: it must be named by its path.
     pub place: Option<Place>,
+    /// Said when calls have no result, by a host that does not record results.
+    pub without_results: Option<&'static str>,
     /// Makes a reader.
     pub reader: NewSessionReader,
 }
@@ -25,7 +28,17 @@ impl Sessions {
     /// Lines, a title by the id, a folder that `--cwd` replaces: what most hosts have in common.
     pub(crate) const fn lines(id: &'static str, words: &'static str, reader: NewSessionReader) -> Self {
         let default_title = DefaultTitle { words, id_chars: 12 };
-        Self { id, default_title, cwd_replaces: true, form: Form::Lines, place: None, reader }
+        Self { id, default_title, cwd_replaces: true, form: Form::Lines, place: None, without_results: None, reader }
+    }
+
+    /// A refusal with what this host has to add to it.
+    #[must_use]
+    pub fn explained(&self, mut refusal: Refusal) -> Refusal {
+        if let (Kind::MissingToolResult, Some(note)) = (refusal.kind, self.without_results) {
+            refusal.message.push_str(". ");
+            refusal.message.push_str(note);
+        }
+        refusal
     }
 }
 

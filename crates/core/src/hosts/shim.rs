@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 use super::json;
 use super::lenient::{Maybe, objects};
 use crate::event::{Event, EventKind, ToolUse, UNKNOWN_SESSION};
-use crate::host::{Capabilities, Capability, HookSpec, PayloadError};
+use crate::host::{Capabilities, Capability, ContextLimit, HookSpec, HostSpec, PayloadError};
 use crate::transcript::Said;
 
 /// The events a package can tell, in the order of a session, with the seconds it waits for an answer.
-pub(crate) const HOOKS: &[HookSpec] = &[
+const HOOKS: &[HookSpec] = &[
     HookSpec { native: "session-start", matcher: None, timeout_s: 2 },
     HookSpec { native: "prompt", matcher: None, timeout_s: 3 },
     HookSpec { native: "reminder", matcher: None, timeout_s: 2 },
@@ -26,8 +26,8 @@ pub(crate) const HOOKS: &[HookSpec] = &[
     HookSpec { native: "session-end", matcher: None, timeout_s: 2 },
 ];
 
-/// What a package can tell and give; hosts say where they differ.
-pub(crate) const CAPABILITIES: Capabilities = Capabilities {
+/// What a package can tell and give.
+const CAPABILITIES: Capabilities = Capabilities {
     prompts: Capability::Yes,
     answers: Capability::Yes,
     failed_tools: Capability::Yes,
@@ -37,6 +37,22 @@ pub(crate) const CAPABILITIES: Capabilities = Capabilities {
     subagents: Capability::Limited("their sessions are left out"),
     context_at_prompt: Capability::Yes,
     context_for_subagents: Capability::No("their sessions are left out"),
+};
+
+/// What these hosts have in common; each adds its id, its name and where it differs.
+pub(crate) const HOST: HostSpec = HostSpec {
+    id: "",
+    name: "",
+    hooks: HOOKS,
+    normalize: |native, payload| normalize(&PLAIN, native, payload),
+    render,
+    context_limit: ContextLimit::Utf16(100_000),
+    transcript: None,
+    outcomes_in_transcript: false,
+    find_transcript: None,
+    project_variable: None,
+    hand_on_options: None,
+    capabilities: CAPABILITIES,
 };
 
 /// How one host's texts differ from what a person and a model said.

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Map, Value};
 
 use super::allowed::{self, Allowed};
+use super::doc::Indexer;
 use super::search::State;
 use super::{Access, Embedded, rows, store};
 use crate::api::{AddEvent, ApiError, Change, EventStatus, ListRequest, Page};
@@ -98,19 +99,9 @@ impl Embedded {
     /// # Errors
     /// [`ApiError::NotFound`], [`ApiError::Store`].
     pub fn set_metadata(&mut self, id: &str, metadata: &Map<String, Value>) -> Result<Memory, ApiError> {
-        self.need_write()?;
-        let Some(db) = self.db.take() else { return Err(ApiError::NotFound(id.to_owned())) };
-        let changed = (|| {
-            let tx = rusqlite::Transaction::new_unchecked(&db, rusqlite::TransactionBehavior::Immediate)?;
-            let Some(row) = rows::by_id(&tx, id)? else { return Ok(None) };
-            rows::set_metadata(&tx, &mut self.indexer, &row, metadata, Timestamp::now().as_microsecond())?;
-            let row = rows::by_id(&tx, id)?;
-            tx.commit()?;
-            Ok(row)
-        })();
-        self.db = Some(db);
-        let row: Option<rows::Stored> = changed.map_err(store::store_error(&self.path))?;
-        row.map(|row| row.memory).ok_or_else(|| ApiError::NotFound(id.to_owned()))
+        self.edit(id, |tx, indexer, row| {
+            rows::set_metadata(tx, indexer, row, metadata, Timestamp::now().as_microsecond())
+        })
     }
 
     /// Returns the ids of the memories that this one replaced, and that those replaced, newest first.
@@ -261,17 +252,27 @@ impl Embedded {
     }
 
     pub(super) fn change(&mut self, id: &str, text: &str) -> Result<Memory, ApiError> {
-        self.need_write()?;
         if text.trim().is_empty() {
             return Err(ApiError::Invalid("a memory's text cannot be empty".to_owned()));
         }
+        self.edit(id, |tx, indexer, row| match row.memory.memory == text {
+            true => Ok(()),
+            false => rows::replace(tx, indexer, row, text, Timestamp::now().as_microsecond()),
+        })
+    }
+
+    /// Changes one memory in a transaction of its own; returns it as it is then.
+    fn edit(
+        &mut self,
+        id: &str,
+        work: impl FnOnce(&Connection, &mut Indexer, &rows::Stored) -> rusqlite::Result<()>,
+    ) -> Result<Memory, ApiError> {
+        self.need_write()?;
         let Some(db) = self.db.take() else { return Err(ApiError::NotFound(id.to_owned())) };
         let changed = (|| {
             let tx = rusqlite::Transaction::new_unchecked(&db, rusqlite::TransactionBehavior::Immediate)?;
             let Some(row) = rows::by_id(&tx, id)? else { return Ok(None) };
-            if row.memory.memory != text {
-                rows::replace(&tx, &mut self.indexer, &row, text, Timestamp::now().as_microsecond())?;
-            }
+            work(&tx, &mut self.indexer, &row)?;
             let row = rows::by_id(&tx, id)?;
             tx.commit()?;
             Ok(row)

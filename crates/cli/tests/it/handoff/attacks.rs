@@ -45,6 +45,49 @@ fn titles_cannot_act_on_a_terminal_or_a_page() {
     }
 }
 
+/// Wherever a secret stands in a session, a redacted copy has it nowhere, and says how many were taken out.
+#[test]
+fn redacted_copies_hold_no_secret_in_titles_names_or_keys() {
+    let home = tempfile::tempdir().unwrap();
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    let mut document = document(home.path(), &format!("Use {secret}"));
+    let items = document["items"].as_array_mut().unwrap();
+    items.push(json!({"type": "function_call", "call_id": "c1", "name": format!("run {secret}"),
+        "arguments": json!({&secret: "x", "cmd": format!("echo {secret}")}).to_string()}));
+    items.push(json!({"type": "function_call_output", "call_id": "c1", "output": secret}));
+    let bytes = document.to_string().into_bytes();
+    let faithful = handoff(home.path(), &["save", "--bundle", "-", "--json"], &bytes);
+    let faithful: Value = serde_json::from_str(&faithful.stdout).unwrap();
+    for flag in [&[][..], &["--html"]] {
+        let page = handoff(home.path(), &[&["export", faithful["resource"].as_str().unwrap()], flag].concat(), b"");
+        assert!(page.is_success() && !page.stdout.contains(&secret), "{page:?}");
+    }
+    let saved = handoff(home.path(), &["save", "--bundle", "-", "--redact", "--json"], &bytes);
+    let saved: Value = serde_json::from_str(&saved.stdout).unwrap();
+    let kept = std::fs::read_to_string(saved["resource"].as_str().unwrap()).unwrap();
+    assert!(!kept.contains(&secret), "{kept}");
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    let warned = format!("redacted: {}", saved["redacted"]);
+    assert!(kept["warnings"].as_array().unwrap().iter().any(|warning| *warning == warned), "{}", kept["warnings"]);
+}
+
+/// What cannot be read is named wherever resources are looked through.
+#[test]
+fn unreadable_resources_are_named() {
+    let home = tempfile::tempdir().unwrap();
+    let saved = save(home.path(), &document(home.path(), "t"));
+    let store = Path::new(saved["resource"].as_str().unwrap()).parent().unwrap().to_path_buf();
+    std::fs::write(store.join("torn.json"), "{\"a\":").unwrap();
+    symlink("/nowhere/at-all", store.join("dangling.json")).unwrap();
+    for call in [&["list", "--json"][..], &["search", "needle", "--json"]] {
+        let told: Value = serde_json::from_str(&handoff(home.path(), call, b"").stdout).unwrap();
+        let named = told["unreadable"].to_string();
+        assert!(named.contains("torn.json") && named.contains("dangling.json"), "{call:?}: {told}");
+        assert_eq!(told["resources"].as_array().unwrap().len(), 1, "{call:?}");
+    }
+    assert_eq!(handoff(home.path(), &["list", "--strict"], b"").code, Some(1));
+}
+
 #[test]
 fn files_that_are_no_resources_give_nothing_of_their_content() {
     let home = tempfile::tempdir().unwrap();

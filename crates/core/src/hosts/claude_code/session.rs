@@ -27,6 +27,7 @@ pub(in crate::hosts) const SESSIONS: Sessions = Sessions {
     cwd_replaces: false,
     form: Form::Lines,
     place: Some(Place { setting: "CLAUDE_CONFIG_DIR", folder: ".claude", pattern: "projects/*/{id}.jsonl" }),
+    without_results: None,
     reader: new,
 };
 

@@ -14,16 +14,12 @@ use crate::handoff::reader::{Options, Outline, Record, SessionReader, Sink, Span
 use crate::handoff::refusal::{Kind, Refusal};
 use crate::handoff::validate::shown;
 use crate::hosts::lenient::{Maybe, objects};
-use crate::hosts::sessions::{DefaultTitle, Form, Place, Sessions};
+use crate::hosts::sessions::{Place, Sessions};
 
 /// Sessions of Codex.
 pub(in crate::hosts) const SESSIONS: Sessions = Sessions {
-    id: "codex",
-    default_title: DefaultTitle { words: "codex session", id_chars: 12 },
-    cwd_replaces: true,
-    form: Form::Lines,
     place: Some(Place { setting: "CODEX_HOME", folder: ".codex", pattern: "sessions/*/*/*/rollout-*-{id}.jsonl" }),
-    reader: |_: &Options| Box::<Session>::default(),
+    ..Sessions::lines("codex", "codex session", |_: &Options| Box::<Session>::default())
 };
 
 /// Elements a user's message may consist of that the host put there: how they begin and end.

@@ -16,6 +16,7 @@ use crate::hosts::sessions::{Place, Sessions};
 /// How sessions are read.
 pub(crate) const SESSIONS: Sessions = Sessions {
     place: Some(Place { setting: "", folder: ".cursor", pattern: "projects/*/agent-transcripts/{id}/{id}.jsonl" }),
+    without_results: Some("Cursor does not record results"),
     ..Sessions::lines("cursor", "cursor session", reader)
 };
 

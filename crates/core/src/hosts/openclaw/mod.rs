@@ -7,25 +7,12 @@ mod noise;
 pub(super) mod session;
 
 use crate::event::Event;
-use crate::host::{ContextLimit, HostSpec, PayloadError};
+use crate::host::{HostSpec, PayloadError};
 use crate::hosts::shim::{self, Manners, Told};
 use crate::transcript::Said;
 
 /// OpenClaw as data.
-pub const SPEC: HostSpec = HostSpec {
-    id: "openclaw",
-    name: "OpenClaw",
-    hooks: shim::HOOKS,
-    normalize,
-    render: shim::render,
-    context_limit: ContextLimit::Utf16(100_000),
-    transcript: None,
-    outcomes_in_transcript: false,
-    find_transcript: None,
-    project_variable: None,
-    hand_on_options: None,
-    capabilities: shim::CAPABILITIES,
-};
+pub const SPEC: HostSpec = HostSpec { id: "openclaw", name: "OpenClaw", normalize, ..shim::HOST };
 
 /// Messages before a session's first known turn that are taken along.
 const N_RECENT: usize = 20;
