@@ -136,8 +136,8 @@ export async function scenario(run) {
     await talk(run, host, { cwd: widgets, prompt: 'Please run the two checks of this project now.', steps: [shell(WORKS), shell(FAILS), say('One failed.')] });
     await settle(run, host);
     const outcome = (command) => product.since(host, mark, 'tool_result', 'tool_failure').filter((row) => row.payload.command?.includes(command)).map((row) => row.payload.failed);
-    expect(outcome(FAILS).length > 0 && outcome(FAILS).every((failed) => failed === true), 'the failing command is not known as failed', () => product.since(host, mark));
-    expect(outcome(WORKS).length > 0 && outcome(WORKS).every((failed) => failed !== true), 'the working command counts as failed', () => product.since(host, mark));
+    expect(outcome(FAILS).length > 0 && outcome(FAILS).every((failed) => failed === true), 'the failing command is not known as failed', () => product.told(host, mark));
+    expect(outcome(WORKS).length > 0 && outcome(WORKS).every((failed) => failed !== true), 'the working command counts as failed', () => product.told(host, mark));
   });
   // Kimi Code's hooks do not say which agent they are about, so nothing is claimed for it.
   await each('subagent', told, (host) => subagent(run, host, widgets), ['claude-code', 'codex']);
@@ -166,7 +166,7 @@ export async function scenario(run) {
       expect(gone.code === 0, `uninstall exits with ${gone.code}`, gone.stdout + gone.stderr);
       const mark = product.mark(host);
       const session = await talk(run, host, { cwd: widgets, prompt: QUESTION, steps: [say('I do not know.')] });
-      expect(product.mark(host) === mark, 'hooks still run', () => product.since(host, mark));
+      expect(product.mark(host) === mark, 'hooks still run', () => product.told(host, mark));
       expect(!session.requests.some((request) => mentions(request, MARKER)), 'memory is still injected');
       expect(!JSON.stringify(session.requests.map((request) => request.body.tools)).includes('search_memories'), 'the MCP server is still there');
     });

@@ -46,6 +46,12 @@ export class Product {
     return this.events(host).filter((row) => row.id > mark && (kinds.length === 0 || kinds.includes(row.kind)));
   }
 
+  /** The same rows as lines, with the last lines of the logs, for the detail of a failure. */
+  told(host, mark) {
+    const lines = this.since(host, mark).map((row) => `${row.id} ${row.session_id.slice(-6)} ${row.kind} ${row.payload_json.slice(0, 240)}`);
+    return [...lines, this.logs(host)].join('\n');
+  }
+
   /** Batches of evidence handed to a worker, oldest first. */
   flushes(host) {
     return readTable(join(this.folder(host), 'evidence.sqlite3'), 'flushes');

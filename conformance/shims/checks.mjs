@@ -106,7 +106,7 @@ export async function scenario(run) {
     const mark = product.mark(host);
     const { requests } = await run.talk(host, { cwd: widgets, prompt: QUESTION });
     expect(!requests.some((request) => blocks(request).length), 'memory was injected while paused');
-    expect(product.mark(host) === mark, 'something was recorded while paused', () => product.since(host, mark));
+    expect(product.mark(host) === mark, 'something was recorded while paused', () => product.told(host, mark));
     await product.cli(['--harness', host.id, 'resume']);
   });
   await check('no-errors-logged', stored, () => {

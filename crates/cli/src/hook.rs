@@ -249,7 +249,16 @@ fn act_with(
             return Ok(context.map(|context| (host.render)(native, &context)).unwrap_or_default());
         }
         EventKind::Tool(call) => {
-            record(&evidence, &evidence::tool(event, call, session.root()))?;
+            let kept = evidence::tool(event, call, session.root());
+            match &call.call_id {
+                Some(id) => {
+                    let event = NewEvent { session: session.key(), kind: kept.kind, payload: &kept.payload, now };
+                    evidence.record_call(&event, id)?;
+                }
+                None => {
+                    record(&evidence, &kept)?;
+                }
+            }
         }
         EventKind::SubagentStart => {
             let agent = event.agent.clone().unwrap_or_default();

@@ -100,4 +100,6 @@ pub struct ToolUse {
     pub error: Option<String>,
     /// How long it ran, in milliseconds, as the host sent it (a number or `Null`).
     pub duration_ms: Value,
+    /// The host's id of the call, where the transcript may tell of it before the hook does.
+    pub call_id: Option<String>,
 }

@@ -136,13 +136,34 @@ pub fn read_answer(
 
 /// Returns what is kept of a tool call. `root` is the session's repository.
 pub fn tool(event: &Event, call: &ToolUse, root: &Path) -> Record {
+    tool_of(event.agent.as_ref(), call, root)
+}
+
+/// Returns what is kept of a command that only the transcript told of: what its hook would have told, and the call's id,
+/// by which a hook that comes after all is known.
+pub fn unseen_command(outcome: &CommandOutcome) -> Record {
+    let is_failure = outcome.exit_code != 0;
+    let call = ToolUse {
+        name: Some("Bash".to_owned()),
+        input: json!({ "command": outcome.command }),
+        response: outcome.output.as_str().into(),
+        failed: Some(is_failure),
+        error: is_failure.then(|| outcome.output.clone()),
+        ..ToolUse::default()
+    };
+    let mut record = tool_of(None, &call, Path::new(""));
+    record.payload["call_id"] = outcome.call_id.as_deref().into();
+    record
+}
+
+fn tool_of(agent: Option<&Agent>, call: &ToolUse, root: &Path) -> Record {
     let mut payload = Map::new();
     let name = call.name.as_deref().unwrap_or("unknown");
     payload.insert("tool".into(), redact::bounded(name, MAX_FIELD_CHARS).into());
     payload.insert("failed".into(), call.failed.map_or(Value::Null, Value::Bool));
     payload.insert("duration_ms".into(), call.duration_ms.clone());
-    payload.insert("agent_role".into(), if event.agent.is_some() { "subagent" } else { "main" }.into());
-    if let Some(Agent { id, kind }) = &event.agent {
+    payload.insert("agent_role".into(), if agent.is_some() { "subagent" } else { "main" }.into());
+    if let Some(Agent { id, kind }) = agent {
         for (key, value) in [("agent_id", id), ("agent_type", kind)] {
             if let Some(value) = value {
                 payload.insert(key.into(), redact::bounded(value, MAX_NAME_CHARS).into());

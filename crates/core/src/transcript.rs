@@ -83,4 +83,6 @@ pub struct CommandOutcome {
     pub exit_code: i64,
     /// What it printed.
     pub output: String,
+    /// The host's id of the call, where its hook may come late or not at all: a command no hook told of is recorded then.
+    pub call_id: Option<String>,
 }

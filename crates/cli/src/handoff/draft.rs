@@ -198,7 +198,7 @@ fn bundle(bytes: &[u8], wanted: &Wanted) -> Result<Draft, Refusal> {
     bundle.items(&mut |item| intake.take(item))?;
     intake.finish(wanted)?;
     let n_items = intake.size.items();
-    let mut source = bundle.source(&hex(&Sha256::digest(bytes)), n_items);
+    let mut source = bundle.source(|| hex(&Sha256::digest(bytes)), n_items);
     if let Some(title) = &wanted.title {
         source.title.clone_from(title);
     }

@@ -1,8 +1,6 @@
 //! What resources there are.
 //!
-//! Every file is validated fully. What was found of a file is remembered beside the store (`handoffs.index` in our home) under
-//! its name, size, times and inode, so that a file that did not change is not read again; without the index, or for a file that changed in any of these,
-//! it is read. Files are read by several threads.
+//! Every file is validated fully, by several threads; what the index knows of a file that did not change was found that way.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,17 +9,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use jiff::Timestamp;
-use mem0_code_core::digest;
 use mem0_code_core::handoff::document::{Item, Part};
 use mem0_code_core::handoff::refusal::{Kind, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::draft::{self, Input, Wanted};
+use super::draft::{self, Draft, Input, Wanted};
+use super::index::{Index, State};
 use super::project;
 use super::spool::io_error;
 use crate::env::Env;
-use crate::fsx;
 use crate::setup::Setup;
 
 /// From so many files read anew on, what was found is remembered.
@@ -56,32 +53,44 @@ pub(crate) struct Listing {
     pub(crate) unreadable: Vec<Unreadable>,
 }
 
-/// What of a file changes when its content does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct State(u64, i64, i64, u64);
-
+/// What a file is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-enum Found {
+pub(super) enum Found {
     Row(Row),
     Bad(Unreadable),
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Index(HashMap<String, (State, Found)>);
+impl Row {
+    /// The row of a document that is at `resource`.
+    pub(super) fn of(draft: &Draft, resource: &Path) -> Self {
+        let source = &draft.source;
+        let saved_at = draft.saved_at.clone().filter(|at| at.parse::<Timestamp>().is_ok());
+        Self {
+            resource: resource.to_string_lossy().into_owned(),
+            title: source.title.clone(),
+            source_host: source.host.clone(),
+            session_id: source.session_id.clone(),
+            project_cwd: source.project_cwd.clone().unwrap_or_else(|| source.cwd.clone()),
+            saved_at: saved_at.unwrap_or_else(|| file_time(resource)),
+            items: draft.counts.responses_items,
+            approximate_tokens: draft.counts.approximate_tokens,
+        }
+    }
+}
 
 /// Lists a store; with `project`, only what belongs to it.
 ///
 /// # Errors
 /// `io_error` when the folder cannot be read.
 pub(crate) fn list(setup: &Setup, folder: &Path, project: Option<&Path>) -> Result<Listing, Refusal> {
-    let index_path = index_path(setup, folder);
-    let index = read_index(&index_path);
+    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut index = Index::read(setup, &real);
+    let was_empty = index.is_empty();
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Listing::default()),
         Err(error) => return Err(io_error(&format!("reading {}", folder.display()), &error)),
     };
-    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let mut found: Vec<(String, State, Option<Found>)> = entries
         .flatten()
         .filter_map(|entry| {
@@ -90,15 +99,15 @@ pub(crate) fn list(setup: &Setup, folder: &Path, project: Option<&Path>) -> Resu
                 return None;
             }
             // A link that leads nowhere is named as well; a file that has gone meanwhile is not.
-            let state = state(&real.join(&name))
-                .or_else(|| fs::symlink_metadata(real.join(&name)).is_ok().then_some(State(0, 0, 0, 0)))?;
-            let known = index.0.get(&name).filter(|(known, _)| *known == state).map(|(_, found)| found.clone());
+            let path = real.join(&name);
+            let state = State::of(&path).or_else(|| fs::symlink_metadata(&path).is_ok().then_some(State::NOWHERE))?;
+            let known = index.take(&name, state);
             Some((name, state, known))
         })
         .collect();
     let n_new = read_new(&mut found, &real, &setup.env);
-    if n_new >= REMEMBER_FROM || (n_new > 0 && !index.0.is_empty()) {
-        remember(&index_path, &found);
+    if n_new >= REMEMBER_FROM || (n_new > 0 && !was_empty) || index.is_stale(found.len()) {
+        index.replace(found.iter().filter_map(|(name, state, found)| Some((name.as_str(), *state, found.as_ref()?))));
     }
     let mut listing = Listing::default();
     let mut projects: HashMap<String, Option<PathBuf>> = HashMap::new();
@@ -155,67 +164,19 @@ fn read_new(found: &mut [(String, State, Option<Found>)], folder: &Path, env: &E
 
 /// Reads and validates a file.
 fn look(path: &Path, env: &Env) -> Found {
-    let resource = path.to_string_lossy().into_owned();
     match draft::read(Input::Bundle(path.to_owned()), &Wanted::default(), env) {
-        Ok(draft) => Found::Row(Row {
-            saved_at: draft.saved_at.filter(|at| at.parse::<Timestamp>().is_ok()).unwrap_or_else(|| file_time(path)),
-            title: draft.source.title,
-            source_host: draft.source.host,
-            session_id: draft.source.session_id,
-            project_cwd: draft.source.project_cwd.unwrap_or(draft.source.cwd),
-            items: draft.counts.responses_items,
-            approximate_tokens: draft.counts.approximate_tokens,
-            resource,
+        Ok(draft) => Found::Row(Row::of(&draft, path)),
+        Err(refusal) => Found::Bad(Unreadable {
+            path: path.to_string_lossy().into_owned(),
+            kind: refusal.kind.name().to_owned(),
+            message: refusal.message,
         }),
-        Err(refusal) => {
-            Found::Bad(Unreadable { path: resource, kind: refusal.kind.name().to_owned(), message: refusal.message })
-        }
     }
 }
 
 fn file_time(path: &Path) -> String {
     let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
     modified.and_then(|time| Timestamp::try_from(time).ok()).unwrap_or_default().to_string()
-}
-
-fn state(path: &Path) -> Option<State> {
-    let metadata = fs::metadata(path).ok()?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let nanos = |seconds: i64, nanos: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos);
-        Some(State(
-            metadata.len(),
-            nanos(metadata.mtime(), metadata.mtime_nsec()),
-            nanos(metadata.ctime(), metadata.ctime_nsec()),
-            metadata.ino(),
-        ))
-    }
-    #[cfg(not(unix))]
-    {
-        let modified = metadata.modified().ok().and_then(|time| Timestamp::try_from(time).ok())?;
-        Some(State(metadata.len(), i64::try_from(modified.as_nanosecond()).ok()?, 0, 0))
-    }
-}
-
-fn index_path(setup: &Setup, folder: &Path) -> PathBuf {
-    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    setup
-        .mem0
-        .join(format!("handoffs-{}.index", digest::hex(&[env!("CARGO_PKG_VERSION"), &folder.to_string_lossy()], 12)))
-}
-
-fn read_index(path: &Path) -> Index {
-    fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
-}
-
-/// Keeps what was found. A convenience: without it files are read again.
-fn remember(path: &Path, found: &[(String, State, Option<Found>)]) {
-    let files =
-        found.iter().filter_map(|(name, state, found)| Some((name.clone(), (*state, found.clone()?)))).collect();
-    if let Ok(bytes) = serde_json::to_vec(&Index(files)) {
-        let _ = fsx::write_atomic(path, &bytes, fsx::Mode::Private);
-    }
 }
 
 /// Keeps those resources in which every word stands: in the title, project, host or text. Returns a line of text for each where the first one stands.

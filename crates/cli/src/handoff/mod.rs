@@ -3,6 +3,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod draft;
+mod index;
 pub(crate) mod into;
 pub(crate) mod listing;
 pub(crate) mod project;
@@ -16,6 +17,7 @@ use mem0_code_core::handoff::refusal::Refusal;
 use serde_json::{Value, json};
 
 use self::draft::{Draft, Input, Wanted};
+use self::listing::{Found, Row};
 use crate::setup::Setup;
 
 /// A resource that was published.
@@ -70,5 +72,6 @@ pub(crate) fn save(setup: &Setup, input: Input, wanted: &Wanted, store: &Path) -
     draft.source.project_cwd = Some(project.to_string_lossy().into_owned());
     let resource = store::publish(store, &mut draft)?;
     let resource = std::fs::canonicalize(&resource).unwrap_or(resource);
+    index::add(setup, &resource, &Found::Row(Row::of(&draft, &resource)));
     Ok(Saved { resource, project, draft })
 }

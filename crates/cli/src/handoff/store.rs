@@ -101,9 +101,11 @@ fn prepare(folder: &Path) -> Result<(), Refusal> {
 fn clean(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let is_temporary = entry.file_name().to_string_lossy().starts_with(TEMPORARY);
+        if !entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+            continue;
+        }
         let age = entry.metadata().and_then(|metadata| metadata.modified()).ok().and_then(|time| time.elapsed().ok());
-        if is_temporary && age.is_some_and(|age| age > LEFT_OVER) {
+        if age.is_some_and(|age| age > LEFT_OVER) {
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -167,8 +167,8 @@ impl<'a> Bundle<'a> {
         self.source.get(name).and_then(Value::as_str)
     }
 
-    /// Where the document comes from, with what it leaves out filled in: `sha256` is its own digest, `items` their count.
-    pub fn source(&self, sha256: &str, items: u64) -> Source {
+    /// Where the document comes from, with what it leaves out filled in: `sha256` gives its own digest, `items` is their count.
+    pub fn source(&self, sha256: impl FnOnce() -> String, items: u64) -> Source {
         let text = |name: &str| self.field(name).map(str::to_owned);
         let or = |name: &str, default: String| text(name).unwrap_or(default);
         let host = or("host", String::new());
@@ -176,7 +176,7 @@ impl<'a> Bundle<'a> {
         let last = or("last_imported_uuid", items.to_string());
         Source {
             path: or("path", format!("{host}:{session_id}")),
-            sha256: or("sha256", sha256.to_owned()),
+            sha256: text("sha256").unwrap_or_else(sha256),
             title: or("title", String::new()),
             cwd: or("cwd", String::new()),
             leaf_uuid: or("leaf_uuid", last.clone()),

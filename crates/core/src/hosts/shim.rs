@@ -214,6 +214,7 @@ impl Tool {
             failed,
             error,
             duration_ms,
+            call_id: None,
         }
     }
 }

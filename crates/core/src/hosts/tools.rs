@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use crate::event::ToolUse;
 
+/// Most of an output that is kept, in bytes: more than any preview shows, so that redaction sees whole secrets there.
+const MAX_OUTPUT_BYTES: usize = 8 << 10;
+
 /// A host's tool whose arguments are kept under other names than the host's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tool {
@@ -49,7 +52,27 @@ pub(crate) fn text_of(response: &Value) -> String {
     response.as_str().map_or_else(|| response.to_string(), str::to_owned)
 }
 
+/// Returns a command's output cut to what is kept of it.
+pub(crate) fn kept_output(mut output: String) -> String {
+    if output.len() > MAX_OUTPUT_BYTES {
+        output.truncate(output.floor_char_boundary(MAX_OUTPUT_BYTES));
+        output.shrink_to_fit();
+    }
+    output
+}
+
 /// Returns a number, or null for what is none.
 pub(crate) fn number(value: Value) -> Value {
     if value.is_number() { value } else { Value::Null }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_is_cut_between_characters() {
+        assert_eq!(kept_output("é".repeat(MAX_OUTPUT_BYTES)).len(), MAX_OUTPUT_BYTES);
+        assert_eq!(kept_output(format!("a{}", "é".repeat(MAX_OUTPUT_BYTES))).len(), MAX_OUTPUT_BYTES - 1);
+    }
 }

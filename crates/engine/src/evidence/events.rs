@@ -82,6 +82,9 @@ pub struct TranscriptState {
     pub last_prompt: Option<String>,
 }
 
+/// Events of a session among which a call is looked for that a transcript told of before its hook came.
+const MAX_LATE_BY: i64 = 64;
+
 impl Evidence {
     /// Returns the scope this session is pinned to.
     ///
@@ -209,8 +212,36 @@ impl Evidence {
         transcript_state(&self.connection, session).map_err(|error| self.error(error))
     }
 
+    /// Appends a finished tool call, unless a transcript told of it before: `call_id` is the host's id of the call.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn record_call(&mut self, event: &NewEvent<'_>, call_id: &str) -> Result<Recorded, StoreError> {
+        self.immediate(|transaction| {
+            let is_known = transaction
+                .prepare_cached(
+                    "SELECT 1 FROM (SELECT kind, payload_json FROM events WHERE repo_id = ?1 AND session_id = ?2
+                                    ORDER BY id DESC LIMIT ?3)
+                     WHERE kind IN ('tool_result', 'tool_failure') AND json_extract(payload_json, '$.call_id') = ?4
+                       AND json_extract(payload_json, '$.command') = ?5",
+                )?
+                .exists((
+                    event.session.identity,
+                    event.session.id,
+                    MAX_LATE_BY,
+                    call_id,
+                    event.payload["command"].as_str(),
+                ))?;
+            if is_known {
+                return Ok(Recorded::Repeated);
+            }
+            insert(transaction, event).map(Recorded::Stored)
+        })
+    }
+
     /// Appends an answer read from a transcript, provided that nothing was appended since `seen` was looked up.
-    /// Commands whose outcome was unknown learn it from `outcomes`, oldest first.
+    /// Commands whose outcome was unknown learn it from `outcomes`, oldest first; those with a call's id that no hook told
+    /// of are appended before the answer.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -225,6 +256,7 @@ impl Evidence {
                 return Ok(Recorded::Stale);
             }
             settle_outcomes(transaction, event.session, outcomes)?;
+            append_unseen(transaction, event, seen.last_answer, outcomes)?;
             insert(transaction, event).map(Recorded::Stored)
         })
     }
@@ -381,6 +413,36 @@ fn transcript_state(connection: &Connection, session: Session<'_>) -> rusqlite::
         .optional()?
         .flatten();
     Ok(state)
+}
+
+/// Appends the commands that no hook has told of since the last answer.
+fn append_unseen(
+    connection: &Connection,
+    answer: &NewEvent<'_>,
+    last_answer: Option<i64>,
+    outcomes: &[CommandOutcome],
+) -> rusqlite::Result<()> {
+    if outcomes.iter().all(|outcome| outcome.call_id.is_none()) {
+        return Ok(());
+    }
+    let mut told: Vec<String> = connection
+        .prepare_cached(
+            "SELECT json_extract(payload_json, '$.command') FROM events
+             WHERE repo_id = ?1 AND session_id = ?2 AND id > ?3 AND kind IN ('tool_result', 'tool_failure')
+               AND json_type(payload_json, '$.command') = 'text'",
+        )?
+        .query_map((answer.session.identity, answer.session.id, last_answer.unwrap_or(0)), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for outcome in outcomes.iter().filter(|outcome| outcome.call_id.is_some()) {
+        let record = mem0_code_core::evidence::unseen_command(outcome);
+        match told.iter().position(|command| record.payload["command"] == **command) {
+            Some(position) => drop(told.swap_remove(position)),
+            None => {
+                insert(connection, &NewEvent { kind: record.kind, payload: &record.payload, ..*answer })?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Gives commands recorded with an unknown outcome the one their transcript tells, in order of arrival.

@@ -1,6 +1,7 @@
 use std::fs;
 
 use jiff::ToSpan;
+use mem0_code_core::evidence::StoredEvent;
 use mem0_code_core::packet::Reason;
 use mem0_code_core::transcript::CommandOutcome;
 use serde_json::{Value, json};
@@ -85,6 +86,48 @@ fn an_answer_that_another_process_stored_meanwhile_is_stale() {
     assert_eq!((state.leaf.as_deref(), state.offset, state.last_text.as_deref()), (Some("u2"), 7, Some("a")));
 }
 
+/// A host's hooks may come after the answer or never: a command is recorded once, by whoever tells it first.
+#[test]
+fn commands_no_hook_told_of_are_taken_from_the_transcript() {
+    let (_folder, mut evidence) = store();
+    let told = |command: &str, failed: bool| json!({ "tool": "Bash", "failed": failed, "command": command });
+    let by_hook = |evidence: &mut Evidence, command: &str, call_id: &str| {
+        evidence.record_call(&event("tool_result", &told(command, false)), call_id).unwrap()
+    };
+    let outcome = |call_id: &str, command: &str, exit_code| CommandOutcome {
+        command: command.to_owned(),
+        exit_code,
+        output: "boom".to_owned(),
+        call_id: Some(call_id.to_owned()),
+    };
+    let answer = |evidence: &mut Evidence, outcomes: &[CommandOutcome]| {
+        let seen = evidence.transcript_state(SESSION).unwrap();
+        evidence.record_read_answer(&event("assistant_stop", &json!({ "text": "a" })), &seen, outcomes).unwrap()
+    };
+    let commands = |evidence: &Evidence| -> Vec<(String, String)> {
+        let of = |event: StoredEvent| (event.kind, event.payload["command"].as_str().unwrap_or("-").to_owned());
+        evidence.unsent(SESSION).unwrap().into_iter().map(of).collect()
+    };
+    let row = |kind: &str, command: &str| (kind.to_owned(), command.to_owned());
+
+    by_hook(&mut evidence, "ls", "c1");
+    answer(&mut evidence, &[outcome("c1", "ls", 0), outcome("c2", "ls", 0), outcome("c3", "make", 2)]);
+    let first =
+        [row("tool_result", "ls"), row("tool_result", "ls"), row("tool_failure", "make"), row("assistant_stop", "-")];
+    assert_eq!(commands(&evidence), first);
+
+    // Hooks that come after all tell nothing new; another call of the same command does.
+    assert_eq!(by_hook(&mut evidence, "make", "c3"), Recorded::Repeated);
+    assert_eq!(by_hook(&mut evidence, "ls", "c2"), Recorded::Repeated);
+    assert!(matches!(by_hook(&mut evidence, "make", "c4"), Recorded::Stored(_)));
+    answer(&mut evidence, &[outcome("c4", "make", 0)]);
+    let second = [row("tool_result", "make"), row("assistant_stop", "-")];
+    assert_eq!(commands(&evidence), [&first[..], &second].concat());
+
+    // Ids that a model uses again are of another command.
+    assert!(matches!(by_hook(&mut evidence, "pwd", "c3"), Recorded::Stored(_)));
+}
+
 #[test]
 fn unknown_outcomes_are_settled_by_the_transcript() {
     let (_folder, mut evidence) = store();
@@ -93,7 +136,7 @@ fn unknown_outcomes_are_settled_by_the_transcript() {
         evidence.record(&event("tool_result", &payload)).unwrap();
     }
     let outcomes = [("make test", 2, "boom"), ("make test", 0, "ok")].map(|(command, exit_code, output)| {
-        CommandOutcome { command: command.to_owned(), exit_code, output: output.to_owned() }
+        CommandOutcome { command: command.to_owned(), exit_code, output: output.to_owned(), call_id: None }
     });
     let seen = evidence.transcript_state(SESSION).unwrap();
     evidence.record_read_answer(&event("assistant_stop", &json!({ "text": "a" })), &seen, &outcomes).unwrap();

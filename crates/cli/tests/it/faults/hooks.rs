@@ -146,6 +146,60 @@ fn a_removed_folder_was_in_its_repository() {
     assert_eq!(home.count("SELECT COUNT(*) FROM session_scopes WHERE repo_id LIKE 'https:%'"), 1);
 }
 
+/// Kimi Code does not wait for the hooks of tools, and stops those that still run when it ends. What they would have told
+/// is taken from its own log, once.
+#[test]
+fn commands_whose_hooks_are_lost_or_late_are_known() {
+    let home = Home::new();
+    let log = home.root().join(".kimi-code/sessions/wd_repo_0/s1/agents/main/wire.jsonl");
+    fs::create_dir_all(log.parent().expect("a folder")).expect("making the folder");
+    let step = |event: Value| json!({ "type": "context.append_loop_event", "event": event }).to_string();
+    let call = |id: &str, command: &str| {
+        step(json!({ "type": "tool.call", "toolCallId": id, "name": "Bash", "args": { "command": command } }))
+    };
+    let result = |id: &str, output: &str, is_error: bool| {
+        step(json!({ "type": "tool.result", "toolCallId": id, "result": { "output": output, "isError": is_error } }))
+    };
+    let failed = "error: no such test\nCommand failed with exit code: 101.";
+    let lines = [
+        json!({ "type": "turn.prompt", "input": [{ "type": "text", "text": "Run both." }], "origin": { "kind": "user" } })
+            .to_string(),
+        call("c1", "printf works"),
+        result("c1", "works", false),
+        call("c2", "cargo test parser"),
+        result("c2", failed, true),
+        step(json!({ "type": "content.part", "part": { "type": "text", "text": "One failed." } })),
+        step(json!({ "type": "step.end", "finishReason": "end_turn" })),
+    ];
+    fs::write(&log, lines.map(|line| line + "\n").concat()).expect("writing the log");
+
+    let hook = |event: &str, fields: Value| {
+        let mut payload = json!({ "hook_event_name": event, "session_id": "s1", "cwd": home.repo() });
+        payload.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+        let outcome = process::run(home.command(&["hook", "kimi", event]), payload.to_string().as_bytes(), LIMIT);
+        assert!(outcome.is_success() && outcome.stdout.is_empty(), "{event}: {outcome:?}");
+    };
+    let tool = |id: &str, command: &str| json!({ "tool_name": "Bash", "tool_call_id": id, "tool_input": { "command": command } });
+    let commands = || -> Vec<(String, bool)> {
+        let store = open(&home.mem0_dir().join("kimi-plugin/evidence.sqlite3"));
+        let sql = "SELECT json_extract(payload_json, '$.command'), kind = 'tool_failure' FROM events
+                   WHERE kind LIKE 'tool_%' ORDER BY id";
+        let mut rows = store.prepare(sql).expect("a table");
+        let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+        rows.collect::<Result<_, _>>().expect("texts")
+    };
+    hook("UserPromptSubmit", json!({ "prompt": [{ "type": "text", "text": "Run both." }] }));
+    hook("PostToolUse", tool("c1", "printf works"));
+    hook("Stop", json!({}));
+    let known = [("printf works".to_owned(), false), ("cargo test parser".to_owned(), true)];
+    assert_eq!(commands(), known);
+    let mut late = tool("c2", "cargo test parser");
+    late["error"] = json!({ "message": failed });
+    hook("PostToolUseFailure", late);
+    hook("Stop", json!({}));
+    assert_eq!(commands(), known);
+}
+
 /// A host gives a session's end little more than a second: what takes longer is read by the worker. B057.
 #[test]
 fn a_huge_transcript_is_read_by_the_worker() {

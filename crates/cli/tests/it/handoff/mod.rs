@@ -6,6 +6,7 @@
 mod attacks;
 mod fixtures;
 mod large;
+mod listing;
 mod scenarios;
 
 use std::path::{Path, PathBuf};

@@ -73,6 +73,7 @@ fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, Payloa
                     failed: if error.is_some() { Some(true) } else { (!is_command).then_some(false) },
                     error,
                     duration_ms: Value::Null,
+                    call_id: None,
                 },
             ))
         }

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 use super::wire::{Step, ToolCall};
 use crate::hosts::exchange::said;
-use crate::hosts::json;
 use crate::hosts::ledger::{self, Ledger};
+use crate::hosts::{json, tools};
 use crate::transcript::{Asked, CommandOutcome, Reader, Since, Slice};
 
 /// Commands kept of one reading, the last ones.
@@ -17,8 +17,6 @@ const MAX_OUTCOMES: usize = 2_000;
 const MAX_ASKED: usize = 16;
 /// Commands remembered until their step comes.
 const MAX_OPEN_CALLS: usize = 1_000;
-/// Most of a command's output that is kept, in bytes: more than any preview shows.
-const MAX_OUTPUT_BYTES: usize = 8 << 10;
 /// A broken line at least this long is taken for a message we lost; shorter ones for noise.
 const LOST_LINE_BYTES: usize = 64 << 10;
 
@@ -146,8 +144,7 @@ fn outcome_of(command: String, content: &str) -> Option<CommandOutcome> {
         None => line.starts_with("The command completed successfully").then_some(0),
     };
     let exit_code = head.lines().take(8).find_map(code_in)?;
-    let output = &output[..output.floor_char_boundary(MAX_OUTPUT_BYTES)];
-    Some(CommandOutcome { command, exit_code, output: output.to_owned() })
+    Some(CommandOutcome { command, exit_code, output: tools::kept_output(output.to_owned()), call_id: None })
 }
 
 #[cfg(test)]

@@ -94,6 +94,7 @@ fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, Payloa
             response: payload.tool_response,
             error: None,
             duration_ms: tools::number(payload.duration_ms),
+            call_id: None,
         }),
         "PostToolUseFailure" => EventKind::Tool(ToolUse {
             name: payload.tool_name.filled(),
@@ -102,6 +103,7 @@ fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, Payloa
             response: payload.tool_response,
             error: tools::error_text(payload.error),
             duration_ms: tools::number(payload.duration_ms),
+            call_id: None,
         }),
         // A stop that a stop hook had called for: what it added is in the transcript and is taken at the next stop
         // or at the end, and a hook that answers its own stop can go on for ever.

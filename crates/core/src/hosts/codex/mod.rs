@@ -98,6 +98,7 @@ fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, Payloa
                 error: (failed == Some(true)).then(|| tools::text_of(&payload.tool_response)),
                 response: payload.tool_response,
                 duration_ms: Value::Null,
+                call_id: None,
             })
         }
         // A stop that a stop hook had called for: what it added is in the rollout and is taken at the next stop or at

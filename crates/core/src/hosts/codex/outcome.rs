@@ -3,9 +3,6 @@
 use super::wire::{Command, ShellOutput};
 use crate::hosts::json;
 
-/// Most of an output that is kept, in bytes: more than any preview shows, so that redaction sees whole secrets there.
-const MAX_OUTPUT_BYTES: usize = 8 << 10;
-
 /// What a tool's output says about the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ended {
@@ -28,16 +25,6 @@ pub(super) fn of_output(output: &str) -> Option<Ended> {
     };
     let exit_code = head.lines().take(8).find_map(code_of)?;
     Some(Ended { exit_code, output: printed.to_owned() })
-}
-
-/// Returns a text cut to what is kept of an output.
-pub(super) fn kept(mut output: String) -> String {
-    if output.len() > MAX_OUTPUT_BYTES {
-        let end = output.floor_char_boundary(MAX_OUTPUT_BYTES);
-        output.truncate(end);
-        output.shrink_to_fit();
-    }
-    output
 }
 
 /// Returns a command as hooks are given it: what the shell was asked to run, without the shell.
@@ -109,12 +96,5 @@ mod tests {
             assert_eq!(command_line(Command::Words(words)), expected);
         }
         assert_eq!(command_line(Command::Line("bash -lc ls".into())), "bash -lc ls");
-    }
-
-    #[test]
-    fn an_output_is_cut_between_characters() {
-        let cut = kept("é".repeat(MAX_OUTPUT_BYTES));
-        assert_eq!(cut.len(), MAX_OUTPUT_BYTES);
-        assert_eq!(kept(format!("a{}", "é".repeat(MAX_OUTPUT_BYTES))).len(), MAX_OUTPUT_BYTES - 1);
     }
 }

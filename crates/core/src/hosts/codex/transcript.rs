@@ -11,7 +11,7 @@ use super::outcome;
 use super::wire::{Command, Content, ContentItem, Item, Line, LinePayload, ShellArguments};
 use crate::hosts::exchange::{self, KEPT_LIMIT, Newest, said};
 use crate::hosts::lenient::Maybe;
-use crate::hosts::{json, plumbing};
+use crate::hosts::{json, plumbing, tools};
 use crate::transcript::{CommandOutcome, Reader, Said, Since, Slice};
 
 /// Commands kept of one reading, the last ones; no turn runs as many.
@@ -469,7 +469,8 @@ impl Rollout {
         // A negative code stands for a command that was interrupted: how it would have ended is not known.
         let (Some(command), Some(exit_code @ 0..)) = (command, exit_code) else { return };
         let command = outcome::command_line(command);
-        let outcome = CommandOutcome { command, exit_code, output: outcome::kept(output.unwrap_or_default()) };
+        let output = tools::kept_output(output.unwrap_or_default());
+        let outcome = CommandOutcome { command, exit_code, output, call_id: None };
         let known =
             self.outcomes.iter_mut().rev().take(64).find(|known| !call_id.is_empty() && known.call_id == call_id);
         match known {

@@ -99,6 +99,7 @@ fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, Payloa
                     error: failed.then(|| tools::text_of(&response)),
                     response,
                     duration_ms: tools::number(payload.duration),
+                    call_id: None,
                 },
             ))
         }
@@ -114,6 +115,7 @@ fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, Payloa
                     failed: failed.then_some(true),
                     error: tools::error_text(payload.error_message),
                     duration_ms: tools::number(payload.duration),
+                    call_id: None,
                 },
             ))
         }

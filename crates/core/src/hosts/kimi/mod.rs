@@ -89,6 +89,7 @@ fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, Payloa
                 response: payload.tool_output,
                 // The event itself means success.
                 failed: Some(false),
+                call_id: payload.tool_call_id.filled(),
                 ..ToolUse::default()
             },
         )),
@@ -100,6 +101,7 @@ fn normalize(native_event: &str, payload: &[u8]) -> Result<Option<Event>, Payloa
                 response: payload.tool_output,
                 failed: Some(true),
                 error: tools::error_text(payload.error),
+                call_id: payload.tool_call_id.filled(),
                 ..ToolUse::default()
             },
         )),

@@ -3,17 +3,19 @@
 //! The same text is written several times, as what was typed, as the model's context and as messages of the agent. One
 //! family is read: what was typed (`turn.prompt`, `turn.steer`) and what a turn's loop did (`context.append_loop_event`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::HOST_TAGS;
 use super::wire::{Content, Line, LoopEvent, Origin};
 use crate::hosts::exchange::said;
 use crate::hosts::ledger::{self, Ledger};
-use crate::hosts::{json, plumbing};
-use crate::transcript::{Reader, Since, Slice};
+use crate::hosts::{json, plumbing, tools};
+use crate::transcript::{CommandOutcome, Reader, Since, Slice};
 
-/// Sub-agents' calls remembered until their result comes; each holds its assignment.
+/// Sub-agents' calls and commands remembered until their result comes, of each kind.
 const MAX_OPEN_CALLS: usize = 64;
+/// Commands kept of a turn, the last ones: hooks lose the last ones, when the host ends.
+const MAX_OUTCOMES: usize = 64;
 
 /// A broken line at least this long is taken for a message we lost; shorter ones for noise.
 const LOST_LINE_BYTES: usize = 64 << 10;
@@ -28,6 +30,9 @@ pub(super) struct Wire {
     /// Whether the turn goes on after what was read.
     is_open: bool,
     open_calls: HashMap<String, Call>,
+    open_commands: HashMap<String, String>,
+    /// Of the turn that was begun last.
+    outcomes: VecDeque<CommandOutcome>,
     unknown_lines: u64,
 }
 
@@ -63,7 +68,8 @@ impl Reader for Wire {
                 ..Slice::default()
             };
         }
-        Slice { unknown_lines: self.unknown_lines, ..self.ledger.finish(since) }
+        let outcomes = self.outcomes.into();
+        Slice { unknown_lines: self.unknown_lines, outcomes, ..self.ledger.finish(since) }
     }
 }
 
@@ -73,6 +79,7 @@ impl Wire {
             "turn.prompt" => {
                 self.end_step();
                 self.ledger.begin_turn();
+                self.outcomes.clear();
                 self.is_open = true;
                 self.push_typed(at, line.input.0, line.origin.0);
             }
@@ -93,6 +100,7 @@ impl Wire {
                 self.end_step();
                 let n_turns = line.count.0.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
                 self.ledger.undo_turns(n_turns);
+                self.outcomes.clear();
             }
             // Repetitions, bookkeeping, and what the host tells the model.
             "metadata" | "forked" => {}
@@ -171,10 +179,26 @@ impl Wire {
                     self.open_calls.insert(id, Call { label, assignment: arguments.prompt.0.unwrap_or_default() });
                 }
             }
+            "tool.call" => {
+                let command = event.args.0.and_then(|arguments| arguments.command.filled());
+                if let (Some(id), Some(command)) = (event.tool_call_id.filled(), command)
+                    && self.open_commands.len() < MAX_OPEN_CALLS
+                {
+                    self.open_commands.insert(id, command);
+                }
+            }
             "tool.result" => {
-                let Some(call) = event.tool_call_id.get().and_then(|id| self.open_calls.remove(id)) else { return };
-                let Some(result) = event.result.0.filter(|result| !result.is_error.is_set()) else { return };
-                let output = result.output.0.map(Content::into_text).unwrap_or_default();
+                let Some(id) = event.tool_call_id.filled() else { return };
+                let is_error = event.result.get().is_some_and(|result| result.is_error.is_set());
+                let output = || event.result.0.and_then(|result| result.output.0).map(Content::into_text);
+                if let Some(command) = self.open_commands.remove(&id) {
+                    self.outcomes.extend(outcome_of(id, command, is_error, output().unwrap_or_default()));
+                    let n_over = self.outcomes.len().saturating_sub(MAX_OUTCOMES);
+                    self.outcomes.drain(..n_over);
+                    return;
+                }
+                let Some(call) = self.open_calls.remove(&id).filter(|_| !is_error) else { return };
+                let Some(output) = output() else { return };
                 if let Some(response) = response_in(&output) {
                     self.end_step();
                     let Call { label, assignment } = call;
@@ -201,6 +225,17 @@ impl Wire {
 fn typed_command(name: String, arguments: &str) -> String {
     let arguments = arguments.trim();
     if arguments.is_empty() { String::new() } else { format!("{name} {arguments}") }
+}
+
+/// Returns how a command ended. `None` for one that was interrupted or refused: no failure it would have had by itself.
+fn outcome_of(call_id: String, command: String, is_error: bool, output: String) -> Option<CommandOutcome> {
+    let exit_code = if is_error {
+        let (_, code) = output.trim_end().rsplit_once("Command failed with exit code: ")?;
+        code.trim_end_matches('.').parse().ok()?
+    } else {
+        0
+    };
+    Some(CommandOutcome { command, exit_code, output: tools::kept_output(output), call_id: Some(call_id) })
 }
 
 /// Returns what a sub-agent answered: its summary, between notes for the model. `None` for one that has not finished.
@@ -261,6 +296,41 @@ mod tests {
             assert!(!slice.is_open && !slice.messages.is_empty(), "{lines:?}");
         }
         assert!(!read(&[], &everything()).is_open);
+    }
+
+    #[test]
+    fn the_last_turns_commands_tell_how_they_ended() {
+        let call = |id: &str, name: &str, arguments: &str| {
+            let event = format!(r#"{{"type":"tool.call","toolCallId":"{id}","name":"{name}","args":{arguments}}}"#);
+            format!(r#"{{"type":"context.append_loop_event","event":{event}}}"#)
+        };
+        let result = |id: &str, output: &str, is_error: bool| {
+            let result = format!(r#"{{"output":"{output}","isError":{is_error}}}"#);
+            let event = format!(r#"{{"type":"tool.result","toolCallId":"{id}","result":{result}}}"#);
+            format!(r#"{{"type":"context.append_loop_event","event":{event}}}"#)
+        };
+        let failed = "ld: no\\nCommand failed with exit code: 101.";
+        let lines = [
+            PROMPT.to_owned(),
+            call("c0", "Bash", r#"{"command":"earlier turn"}"#),
+            result("c0", "x", false),
+            PROMPT.to_owned(),
+            call("c1", "Bash", r#"{"command":"cargo test"}"#),
+            call("c2", "Bash", r#"{"command":"ls"}"#),
+            call("c3", "Read", r#"{"path":"a.rs"}"#),
+            call("c4", "Bash", r#"{"command":"sleep 60"}"#),
+            call("c5", "Bash", r#"{"command":"still running"}"#),
+            result("c2", "a.rs", false),
+            result("c1", failed, true),
+            result("c3", "fn main() {}", false),
+            result("c4", "Interrupted by user", true),
+            end("end_turn"),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let outcomes = read(&lines, &everything()).outcomes;
+        let told: Vec<_> = outcomes.iter().map(|one| (one.call_id.as_deref(), &*one.command, one.exit_code)).collect();
+        assert_eq!(told, [(Some("c2"), "ls", 0), (Some("c1"), "cargo test", 101)]);
+        assert!(outcomes[1].output.starts_with("ld: no\n"), "{outcomes:?}");
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(super) struct Payload {
     pub(super) prompt: Prompt,
     pub(super) tool_name: Maybe<String>,
     pub(super) tool_input: Value,
+    pub(super) tool_call_id: Maybe<String>,
     /// The first 2,000 characters.
     pub(super) tool_output: Value,
     /// An object with a message; a string in the older CLI.
@@ -113,13 +114,14 @@ pub(super) struct LoopEvent {
     pub(super) finish_reason: Maybe<String>,
 }
 
-/// The arguments of `Agent`, the one tool whose arguments say something.
+/// Arguments of the tools whose calls say something: `Agent`, and the shell.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Arguments {
     pub(super) description: Maybe<String>,
     pub(super) prompt: Maybe<String>,
     pub(super) subagent_type: Maybe<String>,
+    pub(super) command: Maybe<String>,
 }
 
 /// What a tool gave.

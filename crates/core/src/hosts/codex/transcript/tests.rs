@@ -152,7 +152,7 @@ fn a_commands_end_is_told_once() {
         vec![shell.clone(), legacy, old.clone()],
         vec![shell, old],
     ] {
-        let expected = CommandOutcome { command: "npm test".into(), exit_code: 2, output: "bad".into() };
+        let expected = CommandOutcome { command: "npm test".into(), exit_code: 2, output: "bad".into(), call_id: None };
         assert_eq!(read(&lines, &everything()).outcomes, [expected]);
     }
     let unknown = [exec, output("Wall time: 6.4 seconds\naborted by user"), finished(-1)];
