@@ -57,16 +57,19 @@ export class Product {
     return readTable(join(this.folder(host), 'evidence.sqlite3'), 'flushes');
   }
 
-  /** Packets that wait or run, without the timers that only watch for an idle session. */
-  packets(host) {
+  /** Packets that wait or run, without the timers that only watch for an idle session unless these are asked for. */
+  packets(host, { timers = false } = {}) {
     const folder = join(this.folder(host), 'pending');
-    return existsSync(folder) ? readdirSync(folder).filter((name) => /\.(json|running|tmp)$/.test(name) && !name.startsWith('idle-')) : [];
+    return existsSync(folder) ? readdirSync(folder).filter((name) => /\.(json|running|tmp)$/.test(name) && (timers || !name.startsWith('idle-'))) : [];
   }
 
-  /** Waits until no worker has anything left to do for this host; returns what is still open, or undefined. */
-  async unsettled(host, limitMs = WORKER_LIMIT_MS) {
+  /**
+   * Waits until no worker has anything left to do for this host; returns what is still open, or undefined. A host that
+   * tells no end of a session leaves its last turn to the timer, so that `timers` has to be waited for there.
+   */
+  async unsettled(host, { limitMs = WORKER_LIMIT_MS, timers = false } = {}) {
     const open = () => {
-      const packets = this.packets(host);
+      const packets = this.packets(host, { timers });
       const flushes = this.flushes(host).filter((row) => !FINAL.includes(row.status));
       return packets.length + flushes.length ? { packets, flushes, log: this.logs(host) } : undefined;
     };

@@ -61,7 +61,7 @@ export class ShimRun {
   }
 
   async settle(host) {
-    const open = await this.product.unsettled(host);
+    const open = await this.product.unsettled(host, { timers: true });
     expect(!open, 'the worker did not finish in time', open);
   }
 

@@ -64,7 +64,7 @@ impl Index {
     /// Reads the index of a store, named by its real path.
     pub(super) fn read(setup: &Setup, folder: &Path) -> Self {
         let path = place(setup, folder);
-        let text = fs::read(&path).unwrap_or_default();
+        let text = if is_file_or_absent(&path) { fs::read(&path).unwrap_or_default() } else { Vec::new() };
         let mut index = Self { path, files: HashMap::new(), n_lines: 0 };
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             index.n_lines += 1;
@@ -102,13 +102,22 @@ impl Index {
 pub(super) fn add(setup: &Setup, file: &Path, found: &Found) {
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { return };
     let Some(state) = State::of(file) else { return };
+    let index = place(setup, folder);
+    if !is_file_or_absent(&index) {
+        return;
+    }
     let mut line = Vec::new();
     push(&mut line, &name.to_string_lossy(), state, found);
     let mut options = OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(place(setup, folder)).and_then(|mut index| index.write_all(&line));
+    let _ = options.open(index).and_then(|mut index| index.write_all(&line));
+}
+
+/// Tells whether opening it cannot block, as a pipe's would.
+fn is_file_or_absent(path: &Path) -> bool {
+    fs::metadata(path).ok().is_none_or(|metadata| metadata.is_file())
 }
 
 fn push(text: &mut Vec<u8>, name: &str, state: State, found: &Found) {

@@ -25,11 +25,15 @@ fn relative_folders_are_the_same_to_a_worker() {
             assert!(outcome.is_success(), "{event}: {outcome:?}");
         }
         let memory = home.repo().join("here/memory.sqlite3");
+        let data = home.repo().join(if args.len() > 2 { "data" } else { "here/claude-code-plugin" });
+        let is_done = || fs::read_to_string(data.join("flush-worker.log")).is_ok_and(|log| log.contains("succeeded"));
         let end = Instant::now() + LIMIT;
-        while !memory.exists() {
+        while !(memory.exists() && is_done()) {
             assert!(Instant::now() < end, "{args:?}: the worker went elsewhere");
             thread::sleep(Duration::from_millis(20));
         }
+        // It ends by itself; what it writes until then would outlive the folder.
+        thread::sleep(Duration::from_millis(300));
     }
 }
 

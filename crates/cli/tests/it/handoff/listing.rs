@@ -88,8 +88,13 @@ fn a_torn_index_costs_time_only() {
         let more = more["resources"].as_array().unwrap().iter().find(|row| row["title"] == "more").unwrap();
         fs::remove_file(more["resource"].as_str().unwrap()).unwrap();
     }
-    // A link or a folder in its place is nobody's loss either.
+    // What is no file in its place is nobody's loss either.
     fs::create_dir(&path).unwrap();
     save(home.path(), "four");
     assert_eq!(listed(home.path())["resources"].as_array().unwrap().len(), 4);
+    fs::remove_dir(&path).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    save(home.path(), "five");
+    assert_eq!(listed(home.path())["resources"].as_array().unwrap().len(), 5);
 }
