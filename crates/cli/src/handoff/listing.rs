@@ -5,7 +5,6 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use jiff::Timestamp;
@@ -78,6 +77,15 @@ impl Row {
     }
 }
 
+/// A file of a store.
+struct File {
+    path: PathBuf,
+    /// Its name, as far as it is text.
+    name: String,
+    state: State,
+    found: Option<Found>,
+}
+
 /// Lists a store; with `project`, only what belongs to it.
 ///
 /// # Errors
@@ -91,7 +99,7 @@ pub(crate) fn list(setup: &Setup, folder: &Path, project: Option<&Path>) -> Resu
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Listing::default()),
         Err(error) => return Err(io_error(&format!("reading {}", folder.display()), &error)),
     };
-    let mut found: Vec<(String, State, Option<Found>)> = entries
+    let mut found: Vec<File> = entries
         .flatten()
         .filter_map(|entry| {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -99,20 +107,20 @@ pub(crate) fn list(setup: &Setup, folder: &Path, project: Option<&Path>) -> Resu
                 return None;
             }
             // A link that leads nowhere is named as well; a file that has gone meanwhile is not.
-            let path = real.join(&name);
+            let path = real.join(entry.file_name());
             let state = State::of(&path).or_else(|| fs::symlink_metadata(&path).is_ok().then_some(State::NOWHERE))?;
-            let known = index.take(&name, state);
-            Some((name, state, known))
+            let found = index.take(&name, state);
+            Some(File { path, name, state, found })
         })
         .collect();
-    let n_new = read_new(&mut found, &real, &setup.env);
+    let n_new = read_new(&mut found, &setup.env);
     if n_new >= REMEMBER_FROM || (n_new > 0 && !was_empty) || index.is_stale(found.len()) {
-        index.replace(found.iter().filter_map(|(name, state, found)| Some((name.as_str(), *state, found.as_ref()?))));
+        index.replace(found.iter().filter_map(|file| Some((file.name.as_str(), file.state, file.found.as_ref()?))));
     }
     let mut listing = Listing::default();
     let mut projects: HashMap<String, Option<PathBuf>> = HashMap::new();
-    for (_, _, found) in found {
-        match found {
+    for file in found {
+        match file.found {
             Some(Found::Row(row)) => {
                 let belongs = project.is_none_or(|project| {
                     Path::new(&row.project_cwd) == project
@@ -142,21 +150,14 @@ pub(crate) fn list(setup: &Setup, folder: &Path, project: Option<&Path>) -> Resu
 }
 
 /// Validates the files that are not known, on several threads; returns how many there were.
-fn read_new(found: &mut [(String, State, Option<Found>)], folder: &Path, env: &Env) -> usize {
-    let mut new: Vec<&mut (String, State, Option<Found>)> = found.iter_mut().filter(|file| file.2.is_none()).collect();
+fn read_new(found: &mut [File], env: &Env) -> usize {
+    let mut new: Vec<&mut File> = found.iter_mut().filter(|file| file.found.is_none()).collect();
     let n_new = new.len();
     let n_threads = thread::available_parallelism().map_or(1, usize::from).min(8).min(n_new.div_ceil(32)).max(1);
     let share = n_new.div_ceil(n_threads).max(1);
-    let done = AtomicUsize::new(0);
     thread::scope(|scope| {
         for files in new.chunks_mut(share) {
-            let done = &done;
-            scope.spawn(move || {
-                for file in files {
-                    file.2 = Some(look(&folder.join(&file.0), env));
-                    done.fetch_add(1, Ordering::Relaxed);
-                }
-            });
+            scope.spawn(move || files.iter_mut().for_each(|file| file.found = Some(look(&file.path, env))));
         }
     });
     n_new
